@@ -1,0 +1,1 @@
+"""Decisions: which requests, which tokens, which pages. No torch here."""

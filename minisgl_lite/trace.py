@@ -1,0 +1,71 @@
+"""The trace: one record for each round. The viewers read it. Chapter 05."""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import islice
+from typing import NamedTuple
+
+from .core import Event, FinishReason, Phase
+from .scheduler.cache import PageEvent
+from .scheduler.loop import Flight
+from .scheduler.scheduler import Scheduler
+
+KEEP = 10_000
+QUEUE_SHOWN = 64
+
+
+class Round(NamedTuple):
+    """What one round did, and how things stood after its commit.
+
+    entries: (uid, cached_len before the round, tokens computed), in batch order. waiting, running: requests in the
+    queue and in the decode set. free_slots: rows of the table. waiting_uids: the first 64 of the queue, in order.
+    finished: (uid, reason). page_events: pages that changed hands since the round before. start, end: seconds on the
+    engine's clock, from planning to commit.
+    """
+
+    index: int
+    phase: Phase
+    entries: tuple[tuple[int, int, int], ...]
+    waiting: int
+    running: int
+    free_slots: int
+    free_pages: int
+    evictable_pages: int
+    start: float
+    end: float
+    waiting_uids: tuple[int, ...]
+    finished: tuple[tuple[int, FinishReason], ...]
+    page_events: tuple[PageEvent, ...]
+
+
+class Recorder:
+    """Turns settled rounds into records; keeps the last `keep`."""
+
+    def __init__(self, scheduler: Scheduler, keep: int = KEEP) -> None:
+        self.scheduler = scheduler
+        self.rounds: deque[Round] = deque(maxlen=keep)
+        self._next = 0
+
+    def __call__(self, flight: Flight, events: list[Event], end: float) -> None:
+        """Record a round; its cost does not depend on how many requests wait."""
+        batch, s = flight.batch, self.scheduler
+        uids = [req.uid for req in batch.reqs]
+        self.rounds.append(
+            Round(
+                index=self._next,
+                phase=batch.phase,
+                entries=tuple(zip(uids, batch.starts, batch.lens, strict=True)),
+                waiting=len(s.prefill.pending),
+                running=len(s.decode.running),
+                free_slots=s.table.available,
+                free_pages=s.cache.allocator.free,
+                evictable_pages=s.cache.evictable_pages,
+                start=flight.start,
+                end=end,
+                waiting_uids=tuple(islice(s.prefill.pending, QUEUE_SHOWN)),
+                finished=tuple((uid, reason) for uid, _, reason in events if reason is not None),
+                page_events=s.cache.take_moves(),
+            )
+        )
+        self._next += 1
