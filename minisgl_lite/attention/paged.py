@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 import torch
@@ -10,9 +9,7 @@ import torch.nn.functional as F
 
 from ..engine.slots import StepInputs
 from ..kvcache.pool import KVPool
-
-Attend = Callable[[int, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
-"""(layer, q [T, heads, head_dim], k and v [T, kv_heads, head_dim]) -> [T, heads, head_dim]"""
+from ..models.decoder import Attend
 
 
 class AttentionBackend(Protocol):

@@ -4,27 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Protocol
 
 import torch
 
-from ..attention.paged import Attend, AttentionBackend
+from ..attention.paged import AttentionBackend
 from ..core import Batch, Req, require
 from ..kvcache.pool import KVPool
+from ..models.decoder import CausalLM
 from .choose import Chooser
 from .slots import Tables
-
-
-class Decoder(Protocol):
-    """What the engine needs of a model."""
-
-    def forward(self, ids: torch.Tensor, positions: torch.Tensor, attend: Attend) -> torch.Tensor:
-        """ids, positions [T] -> hidden states [T, hidden], normalised and ready for `logits`."""
-        ...
-
-    def logits(self, hidden: torch.Tensor) -> torch.Tensor:
-        """[N, hidden] -> [N, vocab]"""
-        ...
 
 
 class ForwardOutput:
@@ -44,7 +32,7 @@ class Engine:
 
     def __init__(
         self,
-        decoder: Decoder,
+        decoder: CausalLM,
         pool: KVPool,
         tables: Tables,
         attention: AttentionBackend,

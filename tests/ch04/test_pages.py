@@ -53,7 +53,7 @@ class Pages(RuleBasedStateMachine):
 
     @invariant()
     def every_page_is_in_one_place(self):
-        assert sorted(self.allocator.snapshot() + sum(self.held, [])) == list(range(12))
+        assert sorted(self.allocator.snapshot() + [page for pages in self.held for page in pages]) == list(range(12))
         assert self.allocator.free == len(self.allocator.snapshot())
 
 

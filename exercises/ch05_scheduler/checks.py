@@ -1,0 +1,318 @@
+"""How the answers are judged: chapter 05. Runs in the judge, on the package's own modules; no torch."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from random import Random
+from typing import Any
+
+from minisgl_lite.assembly import Custom
+from minisgl_lite.engine.shadow import next_token
+from minisgl_lite.scheduler.prefill import PrefillAdder, PrefillManager
+from workbook.judge.checklib import Ask, Result, compare_streams
+from workbook.judge.drive import EOS, VOCAB, Traffic, drive
+from workbook.oracle import TIE_GAP
+
+WHOLE_PROMPTS = Custom(adder=PrefillAdder, queue=PrefillManager)
+ORACLE_TOKENS = 16
+ORACLE_PROMPTS = 6
+
+
+# ---- 05.1 -------------------------------------------------------------------------------------------------------------
+
+
+def answers(args: dict[str, Any]) -> list[tuple[int, str]]:
+    """What the adder must say to each request, and what it would mean to say otherwise."""
+    rows, budget, size = args["rows"], args["budget"], args["page_size"]
+    free, reserved, tokens, out = args["pages"], 0, 0, []
+    for uid, prompt in enumerate(args["prompts"]):
+        warm = dict(args["warm"]).get(uid, 0)
+        need, n = -(-prompt // size) - warm, prompt - warm * size
+        if rows == 0:
+            out.append((0, "row-ignored"))
+        elif need > free - warm - reserved:
+            out.append((0, "pages-promised-twice" if need <= free - warm else "pages-ignored"))
+        elif tokens and tokens + n > budget:
+            out.append((0, "budget-ignored"))
+        else:
+            rows, reserved, tokens, free = rows - 1, reserved + need, tokens + n, free - warm
+            out.append((n, "fitting-request-refused"))
+    return out
+
+
+SITUATIONS: list[tuple[str, dict[str, Any]]] = [
+    ("room for all", {"prompts": [3, 4, 2]}),
+    ("two rows for three requests", {"prompts": [3, 4, 2], "rows": 2}),
+    ("a budget of 8", {"prompts": [3, 4, 2], "budget": 8}),
+    ("a prompt longer than the budget, alone", {"prompts": [20, 1], "budget": 8}),
+    ("6 pages of 2 tokens for prompts of 8, 8 and 2", {"prompts": [8, 8, 2], "pages": 6, "page_size": 2}),
+    ("a prompt larger than the pool, then a small one", {"prompts": [9, 2], "pages": 4, "page_size": 2}),
+    ("4 tokens of the prompt already computed", {"prompts": [7, 2], "page_size": 2, "warm": [[0, 2]]}),
+    ("a cached part that makes the budget fit", {"prompts": [6, 6], "page_size": 2, "budget": 8, "warm": [[1, 2]]}),
+]
+
+
+def situation(**changed: Any) -> dict[str, Any]:
+    """A situation for one adder: plenty of everything but for what is changed."""
+    return {"rows": 4, "pages": 40, "page_size": 1, "budget": 64, "warm": [], **changed}
+
+
+def check_one_request(ask: Ask, rng: Random) -> Result:
+    """Is each request admitted, or refused, as it should be?"""
+    for name, changed in SITUATIONS:
+        args = situation(**changed)
+        for uid, (seen, (want, otherwise)) in enumerate(zip(ask("adder", args), answers(args), strict=True)):
+            got, prompt = seen["answer"], args["prompts"][uid]
+            if got is True or got is False or type(got) is not int:
+                return Result.failed("no-number", f"{name}: try_add returned {got!r}, not a number of tokens")
+            if want and got == prompt != want:
+                otherwise = "cached-part-recomputed"
+            if got != want:
+                return Result.failed(otherwise, f"{name}: request {uid} ({prompt} tokens): try_add said {got}, expected {want}")
+            if want and not seen["row"]:
+                return Result.failed("no-row", f"{name}: request {uid} was admitted, but has no table_idx")
+    return Result.ok(f"{len(SITUATIONS)} situations")
+
+
+def check_nothing_changed_when_refused(ask: Ask, rng: Random) -> Result:
+    """Does a refusal leave rows, accounts, pages and the round's counts as they were?"""
+    for name, changed in SITUATIONS:
+        args = situation(**changed)
+        before: dict[str, Any] = {"rows": args["rows"], "accounts": [], "pages": args["pages"], "reserved": 0, "tokens": 0}
+        for uid, seen in enumerate(ask("adder", args)):
+            after = {key: seen[key] for key in before}
+            if seen["answer"] == 0 and after != before:
+                what = next(key for key in before if after[key] != before[key])
+                message = f"{name}: request {uid} was refused, but {what} went from {before[what]} to {after[what]}"
+                return Result.failed("refusal-left-something", message)
+            before = after
+    return Result.ok()
+
+
+def compare_schedules(ask: Ask, traffic: Traffic) -> Result:
+    """The rounds of a schedule beside those of the reference, with a name for the first difference."""
+    got = ask("schedule", asdict(traffic))
+    if got["broken"]:
+        return Result.failed("books-do-not-add-up", f"after round {got['broken'][0]}: {got['broken'][1]}")
+    want = drive(traffic, WHOLE_PROMPTS)["rounds"]
+    for number, (expected, have) in enumerate(zip(want, [*got["rounds"], None], strict=False)):
+        if expected != have:
+            return Result.failed(name_difference(expected, have, traffic.budget), told(number, expected, have))
+    if len(got["rounds"]) > len(want):
+        return Result.failed("wrong-schedule", f"{len(got['rounds'])} rounds, {len(want)} expected")
+    return Result.ok(f"{len(want)} rounds")
+
+
+def name_difference(want: list[Any], have: list[Any] | None, budget: int) -> str:
+    """What the first different round says about the mistake."""
+    if have is None:
+        return "stops-too-early"
+    if have[0] == want[0] == "prefill":
+        wanted, got = [e[0] for e in want[1]], [e[0] for e in have[1]]
+        if got == wanted[: len(got)]:
+            return "one-request-a-round" if len(got) == 1 else "stops-too-early"
+        if sum(e[2] for e in have[1]) > budget and len(got) > 1:
+            return "budget-ignored"
+        return "queue-jumping"
+    return "queue-jumping" if have[0] == "prefill" else "stops-too-early"
+
+
+def told(number: int, want: list[Any], have: list[Any] | None) -> str:
+    """`round 3: prefill of requests 4, 5 - expected prefill of request 4`."""
+
+    def words(round_: list[Any] | None) -> str:
+        return "nothing" if round_ is None else f"{round_[0]} of requests {', '.join(str(e[0]) for e in round_[1])}"
+
+    return f"round {number}: {words(have)}; expected {words(want)}"
+
+
+def plain(uid: int, at: int, prompt: int, outputs: int) -> list[Any]:
+    """An arrival of a request that ignores EOS."""
+    return [at, uid, [(7 * uid + i) % VOCAB for i in range(prompt)], outputs, True]
+
+
+def check_queue_order(ask: Ask, rng: Random) -> Result:
+    """First come, first served, as many as fit, stopping at the first that does not."""
+    small_behind_large = [plain(0, 0, 17, 4), plain(1, 1, 17, 2), plain(2, 1, 1, 2)]
+    for traffic in (
+        Traffic(40, 1, 4, 64, [plain(uid, 0, 3, 2) for uid in range(3)]),
+        Traffic(8, 4, 4, 64, small_behind_large),
+        Traffic(100, 1, 2, 64, [plain(0, 0, 3, 2), plain(1, 0, 3, 5), plain(2, 1, 3, 2)]),
+    ):
+        result = compare_schedules(ask, traffic)
+        if result.verdict != "ok":
+            return result
+    return Result.ok()
+
+
+def check_shared_budget(ask: Ask, rng: Random) -> Result:
+    """All prompts of a round share its budget; a longer prompt runs alone."""
+    alone = Traffic(200, 1, 8, 10, [plain(uid, 0, n, 1) for uid, n in enumerate((4, 6, 3, 25, 1))])
+    line = [(0, 3, 4), (1, 2, 2), (2, 3, 3), (4, 4, 2), (6, 2, 4)]
+    five = Traffic(100, 1, 2, 6, [plain(uid, *request) for uid, request in enumerate(line)])
+    for traffic in (alone, five):
+        result = compare_schedules(ask, traffic)
+        if result.verdict != "ok":
+            return result
+    return Result.ok()
+
+
+def random_traffic(rng: Random) -> Traffic:
+    """Requests of all sizes against few rows, a small budget and a pool that is often short."""
+    size, slots = rng.choice([1, 2, 4]), rng.randint(2, 5)
+    arrivals = [
+        [rng.randint(0, 25), uid, [rng.randrange(VOCAB) for _ in range(rng.randint(1, 14))], rng.randint(1, 6), rng.random() < 0.5]
+        for uid in rng.sample(range(100), 18)
+    ]
+    # room for every running request to the end: in this chapter a pool that runs out would end the schedule instead
+    return Traffic(-(-20 // size) * slots, size, slots, rng.randint(6, 24), arrivals, late=rng.random() < 0.5)
+
+
+def check_random_queues(ask: Ask, rng: Random) -> Result:
+    """Random traffic: the rounds of the reference."""
+    for _ in range(12):
+        result = compare_schedules(ask, random_traffic(rng))
+        if result.verdict != "ok":
+            return result
+    return Result.ok("12 random schedules")
+
+
+# ---- 05.2 -------------------------------------------------------------------------------------------------------------
+
+
+def expected_stream(prompt: list[int], most: int, ignore_eos: bool) -> tuple[list[int], str]:
+    """The tokens and the reason of one request on the shadow engine."""
+    tokens, out = list(prompt), []
+    while True:
+        token = next_token(tokens, VOCAB)
+        tokens.append(token)
+        out.append(token)
+        if token in EOS and not ignore_eos:
+            return out, "stop"
+        if len(out) == most:
+            return out, "length"
+
+
+def judge_streams(traffic: Traffic, got: dict[str, Any]) -> Result:
+    """Each request's events beside what they must be; the first difference is named."""
+    aborted = {uid for _, uid, _ in traffic.aborts}
+    for _, uid, prompt, most, ignore in traffic.arrivals:
+        events = [event for event in got["events"] if event[0] == uid]
+        tokens = [token for _, token, _ in events if token is not None]
+        reasons = [reason for _, _, reason in events if reason is not None]
+        want, why = expected_stream(prompt, most, ignore)
+        who = f"request {uid} ({len(prompt)} prompt tokens, max_tokens {most})"
+        if len(reasons) > 1 or (reasons and events[-1][2] is None):
+            return Result.failed("token-after-the-end", f"{who}: an event follows its last one: {events[-3:]}")
+        if uid in aborted:
+            if not reasons:
+                return Result.failed("abort-not-delivered", f"{who} was aborted, but no event says so")
+            if reasons == ["abort"] and tokens == want[: len(tokens)]:
+                continue
+        result = name_stream(who, want, why, tokens, reasons[0] if reasons else None)
+        if result.verdict != "ok":
+            return result
+    if got["broken"]:
+        return Result.failed("books-do-not-add-up", f"after round {got['broken'][0]}: {got['broken'][1]}")
+    return Result.ok(f"{len(traffic.arrivals)} requests")
+
+
+def name_stream(who: str, want: list[int], why: str, tokens: list[int], reason: str | None) -> Result:
+    """One request: right, or what is wrong with it."""
+    if (tokens, reason) == (want, why):
+        return Result.ok()
+    if tokens[: len(want)] == want and len(tokens) > len(want):
+        diagnosis = "stop-ignored" if why == "stop" else "one-token-too-many"
+        return Result.failed(diagnosis, f"{who}: {len(tokens)} tokens; expected {len(want)}, then {why!r}")
+    if tokens == want and reason is None:
+        return Result.failed("request-never-ends", f"{who}: has its {len(want)} tokens, but never ends with {why!r}")
+    if tokens == want:
+        return Result.failed("stop-reported-as-length", f"{who}: ends with {reason!r}; expected {why!r}")
+    if tokens == want[: len(tokens)]:
+        return Result.failed("one-token-too-few", f"{who}: {len(tokens)} tokens, then {reason!r}; expected {len(want)}")
+    step = next(i for i, (a, b) in enumerate(zip(tokens, want, strict=False)) if a != b)
+    return Result.failed("token-to-the-wrong-request", f"{who}: token {step} is {tokens[step]}; expected {want[step]}")
+
+
+def with_outcomes(rng: Random, wanted: list[str]) -> list[list[Any]]:
+    """Arrivals whose outcomes are known: "length", "stop", or "both" in one step."""
+    arrivals: list[list[Any]] = []
+    for uid, outcome in enumerate(wanted):
+        while True:
+            prompt = [rng.randrange(VOCAB) for _ in range(rng.randint(1, 9))]
+            tokens, why = expected_stream(prompt, 40, False)
+            if why != "stop" or len(tokens) < 3:
+                continue
+            most = {"length": len(tokens) - 1, "both": len(tokens), "stop": len(tokens) + 3}[outcome]
+            arrivals.append([0, uid, prompt, most, False])
+            break
+    return arrivals
+
+
+def check_tokens_and_reasons(ask: Ask, rng: Random) -> Result:
+    """Length, stop, both at once; one token only."""
+    arrivals = with_outcomes(rng, ["length", "stop", "both"]) + [plain(3, 0, 4, 1), plain(4, 1, 2, 6)]
+    traffic = Traffic(400, 1, 8, 64, arrivals)
+    return judge_streams(traffic, ask("schedule", asdict(traffic)))
+
+
+def check_aborted_in_flight(ask: Ask, rng: Random) -> Result:
+    """A request that is aborted while its batch is computed."""
+    for round_ in range(4):
+        arrivals = [plain(uid, 0, 3, 5) for uid in range(3)]
+        traffic = Traffic(100, 2, 4, 64, arrivals, [[round_, 1, True]], late=True)
+        result = judge_streams(traffic, ask("schedule", asdict(traffic)))
+        if result.verdict != "ok":
+            return result
+    return Result.ok()
+
+
+def check_pieces_have_no_token(ask: Ask, rng: Random) -> Result:
+    """A prompt that is computed in two pieces, beside a whole one: the first piece samples nothing."""
+    traffic = Traffic(100, 1, 4, 64, [plain(0, 0, 5, 3), plain(1, 0, 3, 3)])
+    return judge_streams(traffic, ask("pieces", asdict(traffic)))
+
+
+def check_resources_come_back(ask: Ask, rng: Random) -> Result:
+    """Rows and pages are free again when all requests have ended."""
+    traffic = Traffic(60, 2, 4, 64, [plain(uid, uid, 5, 4) for uid in range(4)], [[2, 1, False]])
+    got = ask("schedule", asdict(traffic))
+    if (got["rows"], got["pages"]) != (traffic.slots, traffic.pages):
+        message = f"all requests have ended, but only {got['rows']} of {traffic.slots} rows and {got['pages']} of {traffic.pages} pages are free"
+        return Result.failed("resources-not-returned", message)
+    return judge_streams(traffic, got)
+
+
+def check_random_streams(ask: Ask, rng: Random) -> Result:
+    """Random traffic with aborts: every stream is what it is alone."""
+    for _ in range(12):
+        traffic = random_traffic(rng)
+        uids = [arrival[1] for arrival in traffic.arrivals]
+        aborts = [[rng.randint(0, 30), uid, rng.random() < 0.5] for uid in rng.sample(uids, 5)]
+        traffic = Traffic(**{**asdict(traffic), "aborts": aborts})
+        got = ask("schedule", asdict(traffic))
+        result = judge_random(traffic, got)
+        if result.verdict != "ok":
+            return result
+    return Result.ok("12 random schedules")
+
+
+def judge_random(traffic: Traffic, got: dict[str, Any]) -> Result:
+    """As judge_streams; an abort that came before its request or after its end does not count."""
+    ended = {uid for uid, _, reason in got["events"] if reason == "abort"}
+    aborts = [abort for abort in traffic.aborts if abort[1] in ended]
+    return judge_streams(Traffic(**{**asdict(traffic), "aborts": aborts}), got)
+
+
+# ---- both -------------------------------------------------------------------------------------------------------------
+
+
+def check_end_to_end(ask: Ask, rng: Random) -> Result:
+    """The bundled model through the whole engine, more prompts than rows: Hugging Face's greedy tokens."""
+    prompts = rng.sample(list(ask.oracle()), ORACLE_PROMPTS)
+    args = {"prompts": [list(p.ids) for p in prompts], "max_tokens": ORACLE_TOKENS, "slots": 3}
+    got = ask("generate", args, seconds=40.0)
+    for number, ids in enumerate(got):
+        if len(ids) != ORACLE_TOKENS:
+            return Result.failed("wrong-tokens", f"request {number}: {len(ids)} tokens, expected {ORACLE_TOKENS}")
+    return compare_streams(prompts, got, bound=TIE_GAP)

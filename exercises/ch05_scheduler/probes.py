@@ -1,0 +1,98 @@
+"""What the judge asks of the student's code: chapter 05. Runs in the graded process; returns plain values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minisgl_lite.assembly import Custom
+from minisgl_lite.core import Batch, Req, SamplingParams
+from minisgl_lite.kvcache.pages import PageAllocator
+from minisgl_lite.scheduler.cache import CacheManager
+from minisgl_lite.scheduler.prefill import PrefillAdder, PrefillManager
+from minisgl_lite.scheduler.table import TableManager
+from workbook.judge.drive import Traffic, drive
+
+WHOLE_PROMPTS = Custom(adder=PrefillAdder, queue=PrefillManager)
+
+
+def probe_schedule(args: dict[str, Any]) -> dict[str, Any]:
+    """A whole schedule on the shadow engine."""
+    return drive(Traffic(**args), WHOLE_PROMPTS)
+
+
+class WarmCache(CacheManager):
+    """Opens an account with some pages already there, as a prefix cache does."""
+
+    def __init__(self, allocator: PageAllocator, warm: dict[int, int]) -> None:
+        super().__init__(allocator)
+        self.warm = warm
+
+    def open(self, req: Req) -> None:
+        super().open(req)
+        req.pages = self.allocator.take(self.warm.get(req.uid, 0))
+        req.cached_len = len(req.pages) * self.allocator.page_size
+
+
+def probe_adder(args: dict[str, Any]) -> list[dict[str, Any]]:
+    """Ask one adder about several requests; how things stand after each answer."""
+    table = TableManager(args["rows"])
+    cache = WarmCache(PageAllocator(args["pages"], args["page_size"]), dict(args["warm"]))
+    adder = PrefillAdder(table, cache, args["budget"])
+    seen = []
+    for uid, prompt_len in enumerate(args["prompts"]):
+        req = Req(uid, [5] * prompt_len, SamplingParams(max_tokens=4))
+        answer = adder.try_add(req)
+        seen.append(
+            {
+                "answer": answer,
+                "row": req.table_idx is not None,
+                "rows": table.available,
+                "accounts": list(cache.accounts),
+                "pages": cache.allocator.free,
+                "reserved": adder.reserved,
+                "tokens": adder.tokens,
+            }
+        )
+    return seen
+
+
+class Pieces:
+    """A phase policy that cuts the first prompt in two, with a whole one beside its first piece."""
+
+    def __init__(self) -> None:
+        self.half: Req | None = None
+
+    def choose(self, prefill: PrefillManager, decode: Any) -> Batch | None:
+        """First a piece of A and all of B, then the rest of A, then decode."""
+        if len(prefill.pending) == 2:
+            batch = Batch("prefill")
+            for req, n in zip(list(prefill.pending.values()), (2, None), strict=True):
+                adder = prefill.new_adder()
+                req.table_idx = adder.table.take()
+                adder.cache.open(req)
+                batch.add(req, n or req.prompt_len)
+                prefill.discard(req)
+            self.half = batch.reqs[0]
+            return batch
+        if self.half is not None:
+            batch, req = Batch("prefill"), self.half
+            batch.add(req, req.prompt_len - req.cached_len)
+            self.half = None
+            return batch
+        return decode.schedule_next_batch()
+
+
+def probe_pieces(args: dict[str, Any]) -> dict[str, Any]:
+    """A schedule in which one prompt is computed in two pieces."""
+    return drive(Traffic(**args), Custom(adder=PrefillAdder, queue=PrefillManager, policy=Pieces))
+
+
+def probe_generate(args: dict[str, Any]) -> list[list[int]]:
+    """Greedy tokens of the bundled model, through the whole engine."""
+    from minisgl_lite import LLM
+
+    params = SamplingParams(max_tokens=args["max_tokens"], ignore_eos=True)
+    with LLM("tiny", max_running_req=args["slots"], num_pages=2048, cache_type="naive", overlap=False) as llm:
+        outputs = llm.generate(args["prompts"], params)
+        llm.check_invariants()
+    return [out.token_ids for out in outputs]

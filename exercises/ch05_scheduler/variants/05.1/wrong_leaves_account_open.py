@@ -1,0 +1,18 @@
+"""wrong: refusal-left-something
+
+Forgets to close the account of a request that does not fit.
+"""
+
+
+class PrefillAdder:
+    def try_add(self, req: Req) -> int:
+        if not self.table.available:
+            return 0
+        self.cache.open(req)
+        need, n = self.need(req), req.prompt_len - req.cached_len
+        if need > self.room() or not self.fits_budget(n):
+            return 0
+        req.table_idx = self.table.take()
+        self.reserved += need
+        self.tokens += n
+        return n

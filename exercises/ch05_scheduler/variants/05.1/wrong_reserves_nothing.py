@@ -1,0 +1,18 @@
+"""wrong: pages-promised-twice
+
+Compares each request with the free pages, but forgets what this round has promised already.
+"""
+
+
+class PrefillAdder:
+    def try_add(self, req: Req) -> int:
+        if not self.table.available:
+            return 0
+        self.cache.open(req)
+        need, n = self.need(req), req.prompt_len - req.cached_len
+        if need > self.room() or not self.fits_budget(n):
+            self.cache.close(req)
+            return 0
+        req.table_idx = self.table.take()
+        self.tokens += n
+        return n

@@ -1,0 +1,19 @@
+"""wrong: refusal-left-something
+
+Takes the row before it knows whether the rest fits, and keeps it.
+"""
+
+
+class PrefillAdder:
+    def try_add(self, req: Req) -> int:
+        if not self.table.available:
+            return 0
+        req.table_idx = self.table.take()
+        self.cache.open(req)
+        need, n = self.need(req), req.prompt_len - req.cached_len
+        if need > self.room() or not self.fits_budget(n):
+            self.cache.close(req)
+            return 0
+        self.reserved += need
+        self.tokens += n
+        return n

@@ -1,0 +1,48 @@
+"""Greedy decoding of one prompt with a dense cache: prefill once, then one token at a time. Chapter 02."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from ..attention.dense import DenseAttention, DenseCache
+from .checkpoint import Checkpoint
+
+
+@torch.inference_mode()
+def generate_greedy(
+    checkpoint: Checkpoint, prompt_ids: Sequence[int], max_tokens: int, ignore_eos: bool = False
+) -> list[int]:
+    """The most likely continuation, at most max_tokens ids; ends before an EOS unless that is ignored.
+
+    Raises ValueError when the prompt is empty, or prompt and answer do not fit the model's positions (the last token
+    is never fed back and needs none).
+    """
+    config, prompt = checkpoint.config, list(prompt_ids)
+    needed = len(prompt) + max_tokens - 1
+    if not prompt or max_tokens < 1 or needed > config.max_seq_len:
+        raise ValueError(
+            f"{len(prompt)} prompt tokens and max_tokens {max_tokens} need {needed} positions; "
+            f"both must be at least 1, and the model has {config.max_seq_len}"
+        )
+    cache = DenseCache(config, 1, needed, checkpoint.dtype, checkpoint.device)
+    answer: list[int] = []
+    new, start = prompt, 0
+    while True:
+        token = _next_token(checkpoint, cache, new, start)
+        if token in config.eos_ids and not ignore_eos:
+            return answer
+        answer.append(token)
+        if len(answer) == max_tokens:
+            return answer
+        start, new = start + len(new), [token]
+
+
+def _next_token(checkpoint: Checkpoint, cache: DenseCache, new: list[int], start: int) -> int:
+    """Compute positions start .. start + len(new) - 1 and return the token that follows them."""
+    ids = torch.tensor(new, device=checkpoint.device)
+    positions = torch.arange(start, start + len(new), device=checkpoint.device)
+    attend = DenseAttention(cache, rows=[0], starts=[start], lens=[len(new)])
+    hidden = checkpoint.decoder.forward(ids, positions, attend)
+    return int(checkpoint.decoder.logits(hidden[-1:]).argmax())

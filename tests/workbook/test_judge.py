@@ -1,0 +1,286 @@
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.helpers.toybook import make_toybook
+from workbook.judge import cli
+from workbook.judge.report import exit_code, table
+from workbook.judge.session import name_matches
+from workbook.source import definition_source
+from workbook.student import create_missing
+
+FILE = "work/exercises/ch05_line/line.py"
+BLANK = 'raise NotImplementedError("exercise 05.1: write the body of Line.take")'
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return make_toybook(tmp_path)
+
+
+def judge(root: Path, *args: str) -> tuple[int, dict[str, Any]]:
+    """Run the judge; exit code and the JSON entry of each exercise."""
+    out = root / "out.json"
+    code = cli.main([*args, "--json", str(out)], root)
+    report = json.loads(out.read_text(encoding="utf-8"))
+    assert report["score"] == sum(e["score"] for e in report["exercises"])
+    assert report["max_score"] == len(report["exercises"])
+    return code, {e["id"]: e for e in report["exercises"]}
+
+
+def edit(root: Path, old: str, new: str) -> None:
+    """Change the student's file."""
+    create_missing(root)
+    path = root / FILE
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def test_fresh_nothing_attempted(root: Path) -> None:
+    code, exercises = judge(root)
+    assert code == 1
+    assert {e["status"] for e in exercises.values()} == {"not attempted"}
+    entry = exercises["05.1"]
+    assert list(entry) == ["id", "title", "chapter", "file", "status", "score", "max_score", "seconds", "checks"]
+    assert (entry["file"], entry["chapter"], entry["checks"]) == (FILE, 5, [])
+    assert (root / FILE).is_file()
+
+
+def test_reference_passes(root: Path) -> None:
+    code, exercises = judge(root, "--reference")
+    assert code == 0
+    assert {e["status"] for e in exercises.values()} == {"passed"}
+    assert [c["verdict"] for c in exercises["05.1"]["checks"]] == ["ok", "ok"]
+    assert not (root / "work").exists()
+
+
+def test_solution_reset_round_trip(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    create_missing(root)
+    stub = (root / FILE).read_text(encoding="utf-8")
+    assert cli.main(["--solution", "5.1"], root) == 0
+    assert "+        while (n := self.head())" in capsys.readouterr().out
+    assert (root / FILE).read_text(encoding="utf-8") == stub
+    assert cli.main(["--solution", "05.1", "--apply"], root) == 0
+    code, exercises = judge(root, "05.1")
+    assert (code, exercises["05.1"]["status"], list(exercises)) == (0, "passed", ["05.1"])
+    code, exercises = judge(root)
+    assert (code, exercises["05.2"]["status"]) == (0, "not attempted")
+    edit(root, "import Iterable", "import Iterable  # mine")
+    assert cli.main(["--reset", "05.1"], root) == 0
+    assert (root / FILE).read_text(encoding="utf-8") == stub.replace("import Iterable", "import Iterable  # mine")
+
+
+def test_other_bodies_come_from_the_reference_and_the_table_says_so(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    edit(root, BLANK, "return self.numbers[:0]")
+    code, exercises = judge(root)
+    assert code == 1
+    assert exercises["05.1"]["status"] == "failed"
+    assert exercises["05.1"]["checks"][0]["diagnosis"] == "wrong-prefix"
+    assert exercises["05.2"]["status"] == "not attempted"
+    out = capsys.readouterr().out
+    assert "from the reference: total, Line.head" in out
+    assert "python judge.py --hint 05.1" in out
+    assert "First come, first served" in out
+
+
+def test_a_wrong_neighbour_costs_only_itself(root: Path) -> None:
+    cli.main(["--solution", "05.1", "--apply"], root)
+    edit(root, 'raise NotImplementedError("exercise 05.2: write the body of total")', "return None")
+    code, exercises = judge(root)
+    assert code == 1
+    assert [e["status"] for e in exercises.values()] == ["passed", "failed"]
+    assert exercises["05.2"]["checks"] == [
+        {"name": "sums", "verdict": "failed", "diagnosis": "wrong-sum", "message": "got None, expected 6"}
+    ]
+
+
+BODIES = {
+    "return None": ("failed", "wrong-prefix"),
+    "return type('E', (), {'__eq__': lambda *a: True, '__hash__': lambda *a: 0})()": ("failed", "not-a-value"),
+    "return undefined_name": ("failed", "raised-NameError"),
+    "import sys; sys.exit(0)": ("failed", "called-exit"),
+    "import os; os._exit(0)": ("error", "exited"),
+    "import os; os.kill(os.getpid(), 11)": ("error", "exited"),
+    "while True: pass": ("timeout", "timeout"),
+    "x = bytearray(10**11); return [len(x)]": ("failed", "memory"),
+    "x = [bytearray(b'x' * 10**7) for _ in range(10**6)]; return x": ("error", "memory"),
+    "import os; os.closerange(3, 50); return []": ("error", "exited"),
+    "import os; [os.write(fd, b'{}x\\n') for fd in (3, 4, 5, 6) if _open(fd)]; return []": ("error", "garbled"),
+    "import multiprocessing as m; return m.get_context('spawn').Pool(1).map(total, [[1, 2]])": ("failed", "wrong-prefix"),
+}
+HELPER = """
+
+def _open(fd):
+    import os
+    try:
+        os.write(fd, b"")
+    except OSError:
+        return False
+    return True
+"""
+
+
+@pytest.mark.parametrize("body", BODIES, ids=[str(i) for i in range(len(BODIES))])
+def test_bad_bodies_never_pass_and_are_named(root: Path, body: str) -> None:
+    edit(root, BLANK, body)
+    with (root / FILE).open("a", encoding="utf-8") as file:
+        file.write(HELPER)
+    code, exercises = judge(root, "05.1")
+    entry = exercises["05.1"]
+    first = next(c for c in entry["checks"] if c["verdict"] == "failed")
+    status, diagnosis = BODIES[body]
+    if diagnosis == "memory":  # the system refuses it, or the judge sees it first
+        assert entry["status"] in ("failed", "error"), first
+    else:
+        assert entry["status"] == status, first
+    assert (code, entry["score"], first["diagnosis"]) == (1, 0, diagnosis), first
+
+
+FILES = {
+    "import os; os._exit(0)\n": "body-missing",
+    "def f(:\n": "does-not-parse",
+    "": "body-missing",
+    "\x00": "does-not-parse",
+    "while True: pass\n": "body-missing",
+}
+
+
+@pytest.mark.parametrize("text", FILES, ids=list(FILES.values()))
+def test_files_that_cannot_be_graded(root: Path, text: str) -> None:
+    create_missing(root)
+    (root / FILE).write_text(text, encoding="utf-8")
+    code, exercises = judge(root, "05.1")
+    assert (code, exercises["05.1"]["status"]) == (1, "error")
+    assert [c["verdict"] for c in exercises["05.1"]["checks"]] == ["failed", "not run", "not run"]
+    assert exercises["05.1"]["checks"][0]["diagnosis"] == FILES[text]
+
+
+TAILS = {
+    "import sys; sys.exit(0)": ("error", "called-exit"),
+    "import os; os._exit(0)": ("error", "exited"),
+    "1 / 0": ("error", "raised-ZeroDivisionError"),
+    "import builtins; builtins.print = lambda *a: None; builtins.any = lambda *a: True": ("failed", "wrong-prefix"),
+    "import atexit, os; atexit.register(lambda: os._exit(0))": ("failed", "wrong-prefix"),
+    "print('{\"id\": 1, \"value\": 6}')": ("failed", "wrong-prefix"),
+}
+
+
+@pytest.mark.parametrize("tail", TAILS, ids=[str(i) for i in range(len(TAILS))])
+def test_bad_module_code(root: Path, tail: str) -> None:
+    create_missing(root)
+    with (root / FILE).open("a", encoding="utf-8") as file:
+        file.write("\n" + tail + "\n")
+    assert judge(root, "05.1")[1]["05.1"]["status"] == "not attempted"
+    edit(root, BLANK, "return []")
+    code, exercises = judge(root, "05.1")
+    status, diagnosis = TAILS[tail]
+    assert (code, exercises["05.1"]["status"]) == (1, status)
+    assert exercises["05.1"]["checks"][0]["diagnosis"] == diagnosis
+
+
+def test_processes_left_behind_are_killed(root: Path) -> None:
+    mark, script = root / "alive.txt", root / "stay.py"
+    script.write_text(
+        f"import time, pathlib\nwhile True:\n    pathlib.Path({str(mark)!r}).write_text('x')\n    time.sleep(0.02)\n",
+        encoding="utf-8",
+    )
+    body = (
+        f"import subprocess, sys, pathlib; subprocess.Popen([sys.executable, {str(script)!r}], start_new_session=True)\n"
+        f"        while not pathlib.Path({str(mark)!r}).exists(): pass\n"
+        "        import threading, time; threading.Thread(target=time.sleep, args=(60,)).start(); return []"
+    )
+    edit(root, BLANK, body)
+    assert judge(root, "05.1")[1]["05.1"]["checks"][0]["diagnosis"] == "wrong-prefix"
+    mark.unlink()
+    time.sleep(0.2)
+    assert not mark.exists()
+
+
+def test_traceback_shows_the_students_path_and_line(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    edit(root, BLANK, "return self.missing\n        # and so on")
+    number = (root / FILE).read_text(encoding="utf-8").split("\n").index("        return self.missing") + 1
+    _, exercises = judge(root, "05.1")
+    message = exercises["05.1"]["checks"][0]["message"]
+    assert f"({FILE}:{number} in take)" in message
+    assert f"{FILE}:{number} in take: return self.missing" in capsys.readouterr().out
+
+
+def test_hints_are_staged_and_recorded(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for text in ("Look at the head", "Stop at the first", "while head", "while head"):
+        assert cli.main(["--hint", "05.1"], root) == 0
+        assert text in capsys.readouterr().out
+    assert json.loads((root / "work/progress.json").read_text(encoding="utf-8"))["hints"] == {"05.1": 3}
+
+
+def test_mutants(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = root / "m.json"
+    assert cli.main(["--mutants", "--json", str(out)], root) == 0, capsys.readouterr().out
+    variants = json.loads(out.read_text(encoding="utf-8"))["variants"]
+    assert [(v["name"], v["kind"], v["diagnosis"], v["ok"]) for v in variants] == [
+        ("right_slices", "right", "", True),
+        ("wrong_blank", "wrong", "not-implemented", True),
+        ("wrong_skips", "wrong", "skips-the-head", True),
+        ("wrong_max", "wrong", "wrong-sum", True),
+    ]
+    path = root / "exercises/ch05_line/variants/05.2/wrong_max.py"
+    path.write_text(path.read_text(encoding="utf-8").replace("wrong-sum", "other"), encoding="utf-8")
+    assert cli.main(["--mutants", "05.2", "--json", str(out)], root) == 1
+    assert "should be failed [other]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "args",
+    [["09"], ["05.7"], ["--hint", "05"], ["--class", "x"], ["--update"], ["--apply"], ["--nonsense"], ["x"]],
+)
+def test_usage_errors_exit_2(root: Path, args: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        cli.main(args, root)
+    assert caught.value.code == 2
+    assert capsys.readouterr().err
+
+
+def test_json_on_standard_output_is_alone_there(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cli.main(["--json", "-"], root)
+    assert json.loads(capsys.readouterr().out)["version"] == 1
+
+
+def test_gradescope(root: Path) -> None:
+    cli.main(["--solution", "05.2", "--apply"], root)
+    out = root / "g.json"
+    assert cli.main(["--gradescope", str(out)], root) == 0
+    report = json.loads(out.read_text(encoding="utf-8"))
+    assert (report["score"], [t["score"] for t in report["tests"]]) == (1, [0, 1])
+
+
+def test_reports_are_stable(root: Path) -> None:
+    edit(root, BLANK, "return []")
+    runs = [judge(root)[1] for _ in range(2)]
+    for run in runs:
+        for entry in run.values():
+            entry["seconds"] = 0
+    assert runs[0] == runs[1]
+
+
+def test_names_and_empty_reports() -> None:
+    assert name_matches("5", "05.1")
+    assert name_matches("5.1", "05.1")
+    assert not name_matches("05.", "05.1")
+    assert not name_matches("6", "05.1")
+    assert exit_code([]) == 1
+    assert table([]) == "0 of 0 points"
+
+
+def test_a_students_file_is_never_overwritten(root: Path) -> None:
+    edit(root, BLANK, "return []")
+    text = (root / FILE).read_text(encoding="utf-8")
+    assert create_missing(root) == []
+    assert (root / FILE).read_text(encoding="utf-8") == text
+    assert "def take" in definition_source(text, "Line.take")

@@ -1,0 +1,154 @@
+"""What an exercise's checks are written with: results, questions, and comparisons that name the first divergence.
+
+A check is a function `check_<name>(ask, rng) -> Result` in `exercises/chNN_topic/checks.py`, where <name> is its name in
+spec.toml with every run of other characters than letters and digits as one underscore. It draws inputs from `rng`, asks
+the graded process for values with `ask(probe, args)`, and compares them with what the reference or the oracle says.
+What `ask` raises need not be caught: it fails the check with a diagnosis of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Literal, Protocol
+
+from .process import ChildError, ProbeRaised, ProcessGone
+
+__all__ = ["Ask", "Check", "ChildError", "OracleLike", "OracleMissing", "ProbeRaised", "ProcessGone", "Result", "Verdict"]
+
+Verdict = Literal["ok", "tie", "failed", "not run"]
+TIES_ALLOWED = 0.2
+"""The share of requests that may end in a tie before a check says "not run"."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a check found. diagnosis: a slug that names the likely mistake, empty when there is none."""
+
+    verdict: Verdict
+    diagnosis: str = ""
+    message: str = ""
+
+    @staticmethod
+    def ok(message: str = "") -> Result:
+        """All as expected."""
+        return Result("ok", "", message)
+
+    @staticmethod
+    def failed(diagnosis: str, message: str) -> Result:
+        """Something is wrong: what it is called, and what was seen and expected."""
+        return Result("failed", diagnosis, message)
+
+    @staticmethod
+    def not_run(message: str) -> Result:
+        """It could not be checked, and why."""
+        return Result("not run", "", message)
+
+
+class OracleMissing(Exception):
+    """There are no recorded tokens of Hugging Face, or they could not be computed: what needs them is not run."""
+
+
+class OracleLike(Protocol):
+    """One recorded greedy run of Hugging Face."""
+
+    @property
+    def ids(self) -> Sequence[int]:
+        """The prompt."""
+
+    @property
+    def output_ids(self) -> Sequence[int]:
+        """The tokens that follow it."""
+
+    @property
+    def gaps(self) -> Sequence[float]:
+        """For each of them, by how much the best logit was above the second."""
+
+
+class Ask(Protocol):
+    """Asks the graded process."""
+
+    def __call__(self, probe: str, args: dict[str, Any] | None = None, *, seconds: float = 20.0) -> Any:
+        """The value of `probe_<probe>(args)`: plain JSON values. Raises ChildError."""
+
+    def oracle(self) -> Sequence[OracleLike]:
+        """Hugging Face's greedy tokens: the recorded ones, or with `--oracle live` computed anew."""
+
+
+Check = Callable[[Ask, Random], Result]
+
+
+def is_ids(value: object) -> bool:
+    """Whether a value is a list of plain integers."""
+    return type(value) is list and all(type(item) is int for item in value)
+
+
+def compare_rounds(expected: Sequence[Any], got: object, diagnosis: str = "wrong-schedule") -> Result:
+    """Compare two schedules, round by round: lists of [phase, [[uid, cached_len, extend_len], ...]]."""
+    if type(got) is not list:
+        return Result.failed(diagnosis, f"the schedule is {short(got)}, not a list of rounds")
+    for number, (want, have) in enumerate(zip(expected, got, strict=False)):
+        if list(want) != have:
+            return Result.failed(diagnosis, f"round {number} is {show_round(have)}; expected {show_round(want)}")
+    if len(got) != len(expected):
+        return Result.failed(diagnosis, f"{len(got)} rounds; expected {len(expected)}, the first {len(got)} are right")
+    return Result.ok(f"{len(got)} rounds as expected")
+
+
+def show_round(value: object) -> str:
+    """`prefill 0:0+5 1:0+5`, meaning uid:cached_len+extend_len, or the value itself when it is no round."""
+    if isinstance(value, (list, tuple)) and len(value) == 2 and isinstance(value[1], (list, tuple)):
+        entries = [e for e in value[1] if isinstance(e, (list, tuple)) and len(e) == 3]
+        if len(entries) == len(value[1]):
+            return " ".join([str(value[0]), *(f"{uid}:{cached}+{extend}" for uid, cached, extend in entries)])
+    return short(value)
+
+
+def compare_streams(
+    expected: Sequence[OracleLike], got: object, *, bound: float, diagnosis: str = "wrong-tokens", note: str = ""
+) -> Result:
+    """Compare generated ids with Hugging Face's, request by request, over the length that was asked for.
+
+    `got` is a list of id lists in the order of `expected`; each is compared to its own length, so a check must know that
+    it is long enough. Where the first difference is at a step whose gap is under `bound`, the request is a tie.
+    """
+    if type(got) is not list or len(got) != len(expected) or not all(is_ids(ids) for ids in got):
+        return Result.failed(diagnosis, f"expected {len(expected)} lists of token ids, got {short(got)}")
+    ties = 0
+    for number, (want, ids) in enumerate(zip(expected, got, strict=True)):
+        step = first_difference(want.output_ids[: len(ids)], ids)
+        if step is None:
+            continue
+        if step >= len(want.output_ids):
+            return Result.failed(diagnosis, f"request {number} goes on after its {len(want.output_ids)} tokens")
+        gap = want.gaps[step]
+        if gap < bound:
+            ties += 1
+            continue
+        what = f"request {number} ({len(want.ids)} prompt ids), step {step}: token {ids[step]}, expected "
+        return Result.failed(diagnosis, f"{what}{want.output_ids[step]} (Hugging Face's gap there is {gap:.3g}). {note}".rstrip())
+    return tied(ties, len(expected))
+
+
+def tied(ties: int, total: int) -> Result:
+    """ok without ties; "tie" with few; "not run" when more than a fifth of the requests could not be told apart."""
+    if ties > TIES_ALLOWED * total:
+        return Result.not_run(f"{ties} of {total} requests end in a tie: too many to say anything")
+    if ties:
+        return Result("tie", "", f"{total - ties} of {total} requests equal, {ties} differ where two tokens are tied")
+    return Result.ok(f"{total} requests equal")
+
+
+def first_difference(want: Sequence[Any], have: Sequence[Any]) -> int | None:
+    """The first index at which two sequences differ, the shorter's length when one is a prefix; None when equal."""
+    for index, (a, b) in enumerate(zip(want, have, strict=False)):
+        if type(a) is not type(b) or a != b:
+            return index
+    return None if len(want) == len(have) else min(len(want), len(have))
+
+
+def short(value: object, limit: int = 120) -> str:
+    """A value in a message: cut to `limit` characters."""
+    text = repr(value)
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -1,0 +1,103 @@
+"""The graded process: `python -m workbook.judge.child`, started by the judge only.
+
+Requests and answers are lines of JSON on the pipes it was started with. Before any student code runs, standard input is
+emptied and standard output goes where standard error goes, so that nothing a student prints is taken for an answer.
+Processes that multiprocessing spawns from here import this module as their main one, and so get the same finder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TextIO
+
+from .finder import PROBES, install
+from .job import JOB_VARIABLE, Job, load_job
+from .values import NotAValue, decode, encode, plain
+
+
+def private_pipes() -> tuple[TextIO, TextIO]:
+    """Move the two pipes to the judge out of the way of the student's code: (requests, answers)."""
+    requests = os.fdopen(os.dup(0), "r", encoding="utf-8")
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return requests, answers
+
+
+def set_limits(memory_mb: int) -> None:
+    """Bound what this process can take, where the system offers it. The judge watches from outside as well."""
+    try:
+        import resource
+    except ImportError:
+        return
+    # Twice the limit: writable mappings count from when they are reserved, the judge counts what is really used.
+    wanted = {"RLIMIT_DATA": 2 * memory_mb << 20, "RLIMIT_FSIZE": 64 << 20, "RLIMIT_CORE": 0}
+    for name, limit in wanted.items():
+        with contextlib.suppress(ValueError, OSError):
+            kind = getattr(resource, name)
+            hard = resource.getrlimit(kind)[1]
+            resource.setrlimit(kind, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
+
+
+def describe(error: BaseException, job: Job) -> dict[str, Any]:
+    """A raised exception as values: type, message, the student's line it passed last, the traceback from there."""
+    frames = traceback.extract_tb(error.__traceback__)
+    mine = [i for i, frame in enumerate(frames) if frame.filename == job.shown]
+    where = f"{job.shown}:{frames[mine[-1]].lineno} in {frames[mine[-1]].name}" if mine else ""
+    shown = frames[mine[0] :] if mine else frames[-3:]
+    root = str(Path(job.root)) + os.sep
+    lines = [f"{f.filename.removeprefix(root)}:{f.lineno} in {f.name}: {f.line}" for f in shown]
+    text = str(error)[:2000] if type(error) is not KeyError else f"missing key {error}"[:2000]
+    return {"type": type(error).__name__, "message": text, "where": where, "trace": lines[-20:]}
+
+
+def answer(request: dict[str, Any], job: Job) -> dict[str, Any]:
+    """Run one probe, or load the exercise when none is named. Whatever the student's code raises becomes a value."""
+    try:
+        if not request["probe"]:
+            importlib.import_module(job.module)
+            importlib.import_module(PROBES)
+            return {"value": None}
+        probe = getattr(sys.modules[PROBES], f"probe_{request['probe']}")
+        return {"value": plain(probe(request["args"]))}
+    except NotAValue as error:
+        return {"refused": str(error)}
+    except BaseException as error:
+        return {"raised": describe(error, job)}
+
+
+def requests_of(stream: TextIO) -> Iterator[dict[str, Any]]:
+    """The requests, until the judge closes the pipe."""
+    for line in stream:
+        yield decode(line)
+
+
+def main() -> None:
+    """Answer requests until there are no more."""
+    job = load_job(Path(os.environ[JOB_VARIABLE]))
+    requests, answers = private_pipes()
+    set_limits(job.memory_mb)
+    for request in requests_of(requests):
+        result = {"id": request["id"], **answer(request, job)}
+        try:
+            line = encode(result)
+        except NotAValue as error:
+            line = encode({"id": request["id"], "refused": str(error)})
+        sys.stdout.flush()
+        answers.write(line + "\n")
+        answers.flush()
+
+
+if JOB_VARIABLE in os.environ:
+    install(load_job(Path(os.environ[JOB_VARIABLE])))
+
+if __name__ == "__main__":
+    main()

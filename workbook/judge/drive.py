@@ -1,0 +1,113 @@
+"""Drive a whole schedule on the shadow engine and tell, as plain values, all that happened.
+
+The graded process runs it on the student's modules, the judge runs it on the package's own: what differs is the finding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from minisgl_lite.assembly import Custom, Schedule, assemble_scheduler
+from minisgl_lite.config import EngineConfig
+from minisgl_lite.core import InvariantError, Req, SamplingParams
+from minisgl_lite.engine.shadow import ShadowEngine
+from minisgl_lite.kvcache.pages import OutOfPages
+
+VOCAB = 50
+EOS = (3, 17, 21)
+IDLE_ROUNDS = 3
+"""Steps without a batch and without an event after which a schedule counts as stuck."""
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What a schedule is given. All of it is plain, so that it can be sent to another process.
+
+    arrivals: [round, uid, prompt, max_tokens, ignore_eos]. aborts: [round, uid, in_flight]; in_flight: while the
+    round's batch is computed, otherwise before it is planned.
+    """
+
+    pages: int
+    page_size: int
+    slots: int
+    budget: int
+    arrivals: list[list[Any]]
+    aborts: list[list[Any]] = field(default_factory=list)
+    late: bool = False
+
+    def requests(self) -> dict[int, Req]:
+        """uid -> a fresh request."""
+        return {
+            uid: Req(uid, prompt, SamplingParams(max_tokens=most, ignore_eos=ignore), eos_ids=EOS)
+            for _, uid, prompt, most, ignore in self.arrivals
+        }
+
+
+def drive(traffic: Traffic, custom: Custom) -> dict[str, Any]:
+    """Run until everything has ended, or nothing moves any more.
+
+    Returns rounds ([phase, [[uid, cached_len, tokens], ...]]), events ([uid, token, reason]) in order, broken (None, or
+    [round, what the invariants say]), and what is free at the end (rows, pages).
+    """
+    config = EngineConfig(
+        page_size=traffic.page_size,
+        max_running_req=traffic.slots,
+        max_extend_tokens=traffic.budget,
+        cache_type="naive",
+        overlap=False,
+    )
+    schedule = assemble_scheduler(
+        config, traffic.pages, lambda s: ShadowEngine(config.max_running_req, s.cache, VOCAB, traffic.late), custom
+    )
+    return run(schedule, traffic)
+
+
+def run(schedule: Schedule, traffic: Traffic) -> dict[str, Any]:
+    """See drive."""
+    events: list[list[Any]] = []
+    broken: list[Any] | None = None
+    requests = traffic.requests()
+    last = max([a[0] for a in traffic.arrivals] + [a[0] for a in traffic.aborts], default=0)
+    now = idle = 0
+    while (now <= last or schedule.loop.has_work) and idle < IDLE_ROUNDS:
+        new: list[list[Any]] = []
+        try:
+            moved = step(schedule, traffic, requests, now, new)
+            schedule.scheduler.check()
+        except OutOfPages:
+            schedule.scheduler.abort(min(schedule.scheduler.cache.accounts))
+            moved = True
+        except InvariantError as error:
+            broken = [now, str(error)]
+            break
+        finally:
+            events += new
+        idle = 0 if moved or new or now < last else idle + 1
+        now += 1
+    return {
+        "rounds": [[r.phase, [list(entry) for entry in r.entries]] for r in schedule.recorder.rounds],
+        "events": events,
+        "broken": broken,
+        "rows": schedule.scheduler.table.available,
+        "pages": schedule.scheduler.cache.allocator.free,
+    }
+
+
+def step(schedule: Schedule, traffic: Traffic, requests: dict[int, Req], now: int, events: list[list[Any]]) -> bool:
+    """One round with what arrives and is aborted in it; adds its events. False when there was nothing to launch."""
+    for at, uid, *_ in traffic.arrivals:
+        if at == now:
+            schedule.scheduler.submit(requests[uid])
+    abort(schedule, traffic, now, in_flight=False)
+    flight = schedule.loop.launch()
+    abort(schedule, traffic, now, in_flight=True)
+    events += [list(event) for event in schedule.loop.settle(flight)]
+    return flight is not None
+
+
+def abort(schedule: Schedule, traffic: Traffic, now: int, in_flight: bool) -> None:
+    """Abort what is to be aborted at this point."""
+    for at, uid, flying in traffic.aborts:
+        if (at, flying) == (now, in_flight):
+            schedule.scheduler.abort(uid)

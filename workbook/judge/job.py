@@ -1,0 +1,40 @@
+"""What the judge hands to a graded process, in a file that the processes it spawns can read too."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+JOB_VARIABLE = "MINISGL_JUDGE_JOB"
+"""Environment variable with the path of the job file. Being in every descendant's environment, it also marks them."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One exercise to be run.
+
+    root: folder that holds the package. module: dotted name that `text` replaces. shown: path that tracebacks give for
+    it. donor: the package's own text; `borrowed` definitions are taken from it. chapter: later ones are hidden (0: none
+    is). probes, probes_file: text and path of the functions that call into the module.
+    """
+
+    root: str
+    module: str
+    shown: str
+    text: str
+    donor: str
+    borrowed: list[str]
+    chapter: int
+    probes: str
+    probes_file: str
+    memory_mb: int
+
+    def save(self, path: Path) -> None:
+        """Write the job file."""
+        path.write_text(json.dumps(asdict(self)), encoding="utf-8")
+
+
+def load_job(path: Path) -> Job:
+    """Read a job file."""
+    return Job(**json.loads(path.read_text(encoding="utf-8")))

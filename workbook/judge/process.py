@@ -1,0 +1,193 @@
+"""The judge's side of a graded process: ask it for values, under a time and a memory limit."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import IO, Any
+
+from .job import JOB_VARIABLE, Job
+from .limits import end_family, memory_used, start_options
+from .values import MAX_BYTES, NotAValue, decode, encode, plain
+
+PRINTED_BYTES = 2000
+POLL_SECONDS = 0.1
+
+
+class ChildError(Exception):
+    """A probe brought no value. `diagnosis` is a slug; the message is for the student."""
+
+    def __init__(self, diagnosis: str, message: str, trace: list[str] | None = None) -> None:
+        super().__init__(message)
+        self.diagnosis, self.trace = diagnosis, trace or []
+
+
+class ProbeRaised(ChildError):
+    """The student's code raised. `type` is the exception's name, `text` its message; the process goes on."""
+
+    def __init__(self, raised: dict[str, Any]) -> None:
+        self.type, self.text = str(raised.get("type")), str(raised.get("message"))
+        where = raised.get("where") or ""
+        message = f"{self.type}: {self.text}" + (f" ({where})" if where else "")
+        known = {"NotImplementedError": "not-implemented", "InvariantError": "invariant-broken", "MemoryError": "memory"}
+        if self.type == "SystemExit":
+            message = f"the code called sys.exit({self.text})" + (f" ({where})" if where else "")
+            known["SystemExit"] = "called-exit"
+        trace = raised.get("trace")
+        super().__init__(known.get(self.type, f"raised-{self.type}"), message, trace if type(trace) is list else [])
+
+
+class ProcessGone(ChildError):
+    """The process is dead or has been killed: nothing more can be asked. Diagnoses: exited, timeout, memory, garbled."""
+
+
+class Child:
+    """A running graded process. Use as a context manager: at the end everything that it started is killed.
+
+    The time limit counts only the time spent waiting for it, over all questions.
+    """
+
+    def __init__(self, job: Job, seconds: float = 60.0) -> None:
+        self.job, self.seconds_left = job, seconds
+        self.seconds = seconds
+        self._folder = Path(tempfile.mkdtemp(prefix="judge-"))
+        self._job_file = self._folder / "job.json"
+        job.save(self._job_file)
+        self._printed = self._folder / "printed.txt"
+        (self._folder / "cwd").mkdir()
+        self._lines: queue.Queue[bytes | None] = queue.Queue(maxsize=64)
+        self._gone: ProcessGone | None = None
+        with self._printed.open("wb") as printed:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "workbook.judge.child"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=printed,
+                cwd=self._folder / "cwd",
+                env=self._environment(),
+                **start_options(),  # type: ignore[call-overload]
+            )
+        threading.Thread(target=_pump, args=(self._process.stdout, self._lines), daemon=True).start()
+
+    def __enter__(self) -> Child:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def load(self) -> None:
+        """Import the exercise's module. Raises ChildError."""
+        self("", {}, seconds=30.0)
+
+    def __call__(self, probe: str, args: dict[str, Any] | None = None, *, seconds: float = 20.0) -> Any:
+        """The value of `probe_<probe>(args)`, plain values only. Raises ProbeRaised, ProcessGone or ChildError."""
+        if self._gone:
+            raise self._gone
+        number = secrets.token_hex(8)
+        request = plain({"id": number, "probe": probe, "args": args or {}})
+        with contextlib.suppress(OSError):  # a dead process is found out below
+            assert self._process.stdin is not None
+            self._process.stdin.write((encode(request) + "\n").encode("utf-8"))
+            self._process.stdin.flush()
+        message = self._receive(number, min(seconds, self.seconds_left))
+        if "raised" in message and type(message["raised"]) is dict:
+            raise ProbeRaised(message["raised"])
+        if "refused" in message:
+            raise ChildError("not-a-value", f"the code returned something it should not: {message['refused']}")
+        return message.get("value")
+
+    def printed(self) -> str:
+        """The end of what the student's code printed."""
+        with contextlib.suppress(OSError), self._printed.open("rb") as file:
+            file.seek(0, os.SEEK_END)
+            file.seek(max(0, file.tell() - PRINTED_BYTES))
+            return file.read().decode("utf-8", errors="replace").replace("\r\n", "\n")
+        return ""
+
+    def close(self) -> None:
+        """Kill the process and its descendants, remove its folder."""
+        end_family(self._process, self._job_file)
+        for pipe in (self._process.stdin, self._process.stdout):
+            with contextlib.suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _receive(self, number: str, seconds: float) -> dict[str, Any]:
+        start = time.monotonic()
+        try:
+            while True:
+                line = self._next_line(start, seconds)
+                if line is None:
+                    raise self._fail("exited", self._how_it_ended())
+                try:
+                    message = decode(line.decode("utf-8"))
+                except (NotAValue, UnicodeDecodeError) as error:
+                    raise self._fail("garbled", "the code wrote into the judge's own pipe") from error
+                if message.get("id") == number:
+                    return message
+        finally:
+            self.seconds_left -= time.monotonic() - start
+
+    def _next_line(self, start: float, seconds: float) -> bytes | None:
+        """The next line, or None when the process has ended. Watches time and memory while it waits."""
+        while True:
+            ended = self._process.poll() is not None
+            if time.monotonic() - start > seconds:
+                raise self._fail("timeout", f"no answer after {seconds:.0f} s: an endless loop?")
+            try:
+                return self._lines.get(timeout=POLL_SECONDS)
+            except queue.Empty:
+                # A process that it left behind may hold the pipe open, so the pipe's end is no good sign.
+                if ended:
+                    return None
+            if memory_used(self._process.pid, self._job_file) > self.job.memory_mb << 20:
+                raise self._fail("memory", f"the code used more than {self.job.memory_mb} MB of memory")
+
+    def _fail(self, diagnosis: str, message: str) -> ProcessGone:
+        self._gone = ProcessGone(diagnosis, message)
+        end_family(self._process, self._job_file)
+        return self._gone
+
+    def _how_it_ended(self) -> str:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=1.0)
+        code = self._process.returncode
+        if code is not None and code < 0:
+            with contextlib.suppress(ValueError):
+                return f"the process died of {signal.Signals(-code).name}"
+        if code is None:
+            return "the code closed the judge's own pipe"
+        return f"the code ended the process, exit status {code}, before it gave an answer (os._exit?)"
+
+    def _environment(self) -> dict[str, str]:
+        workbook_root = str(Path(__file__).resolve().parents[2])
+        ours = {
+            JOB_VARIABLE: str(self._job_file),
+            "PYTHONPATH": os.pathsep.join(dict.fromkeys([self.job.root, workbook_root])),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONHASHSEED": "0",
+            "PYTHONUTF8": "1",
+            "OMP_NUM_THREADS": "1",
+            "HF_HUB_OFFLINE": "1",
+            "TOKENIZERS_PARALLELISM": "false",
+        }
+        return {**os.environ, **ours}
+
+
+def _pump(pipe: IO[bytes] | None, lines: queue.Queue[bytes | None]) -> None:
+    """Move lines of at most MAX_BYTES from the pipe to the queue; None at its end."""
+    with contextlib.suppress(OSError, ValueError):
+        while pipe is not None and (line := pipe.readline(MAX_BYTES + 1000)):
+            lines.put(line)
+    lines.put(None)

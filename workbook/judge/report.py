@@ -1,0 +1,119 @@
+"""Reports of a grading: the table, JSON, Gradescope's JSON, and the exit code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..spec import Exercise
+from .grade import Report
+
+VERSION = 1
+SIGNS = {"passed": "✓", "failed": "✗", "error": "✗", "timeout": "✗", "not run": "?", "not attempted": "·"}
+COLOURS = {"✓": "32", "✗": "31", "?": "33"}
+
+
+def exit_code(reports: Sequence[Report]) -> int:
+    """0: all that was graded passed. 1: something did not, or nothing was attempted. 3: the rest could not be run."""
+    statuses = {report.status for report in reports}
+    if statuses & {"failed", "error", "timeout"} or not statuses - {"not attempted"}:
+        return 1
+    return 3 if "not run" in statuses else 0
+
+
+def as_json(reports: Sequence[Report]) -> str:
+    """The report that other programs read. Its bytes are stable but for `seconds`."""
+    exercises = [
+        {
+            "id": r.exercise.id,
+            "title": r.exercise.title,
+            "chapter": r.exercise.chapter,
+            "file": r.exercise.file,
+            "status": r.status,
+            "score": r.score,
+            "max_score": 1,
+            "seconds": r.seconds,
+            "checks": [
+                {"name": c.name, "verdict": c.verdict, "diagnosis": c.diagnosis, "message": c.message} for c in r.checks
+            ],
+        }
+        for r in reports
+    ]
+    score = sum(r.score for r in reports)
+    return _dump({"version": VERSION, "score": score, "max_score": len(reports), "exercises": exercises})
+
+
+def as_gradescope(reports: Sequence[Report]) -> str:
+    """Gradescope's results.json: one test an exercise."""
+    tests = [
+        {
+            "number": r.exercise.id,
+            "name": f"{r.exercise.id} {r.exercise.title}",
+            "score": r.score,
+            "max_score": 1,
+            "status": "passed" if r.status == "passed" else "failed",
+            "output": "\n".join([r.status, *_failure_lines(r)]),
+            "visibility": "visible",
+        }
+        for r in reports
+    ]
+    return _dump({"score": sum(r.score for r in reports), "tests": tests})
+
+
+def table(reports: Sequence[Report], colour: bool = False) -> str:
+    """What a student reads: a line an exercise, and for each that did not pass why, and what to do."""
+    width = max((len(r.exercise.title) for r in reports), default=0)
+    lines: list[str] = []
+    for r in reports:
+        sign = SIGNS[r.status]
+        if colour and sign in COLOURS:
+            sign = f"\033[{COLOURS[sign]}m{sign}\033[0m"
+        seconds = f"{r.seconds:5.1f} s" if r.checks else ""
+        lines.append(f"{sign} {r.exercise.id}  {r.exercise.title:<{width}}  {r.status:<13} {seconds}".rstrip())
+        lines += [f"    {line}" for line in _failure_lines(r)]
+    score = sum(r.score for r in reports)
+    return "\n".join([*lines, f"{score} of {len(reports)} points"])
+
+
+def progress(exercises: Sequence[Exercise], statuses: Mapping[str, str]) -> str:
+    """Where a student stands: a line a chapter, and the next exercise to do."""
+    lines = ["Progress"]
+    for chapter in dict.fromkeys((e.chapter, e.topic) for e in exercises):
+        mine = [e for e in exercises if (e.chapter, e.topic) == chapter]
+        passed = sum(statuses.get(e.id) == "passed" for e in mine)
+        bar = "".join("#" if statuses.get(e.id) == "passed" else "." for e in mine)
+        lines.append(f"  {chapter[0]:02d} {chapter[1]:<16} [{bar}] {passed} of {len(mine)}")
+    todo = next((e for e in exercises if statuses.get(e.id) != "passed"), None)
+    if todo is None:
+        return "\n".join([*lines, "Everything passed."])
+    if statuses.get(todo.id, "not attempted") == "not attempted":
+        lines.append(f"Next: {todo.id} {todo.title} (about {todo.minutes} min, {todo.lines} lines). Edit {todo.file}")
+        lines.append(f"      then: python judge.py {todo.id}")
+    else:
+        lines.append(f"Next: mend {todo.id} {todo.title} in {todo.file}")
+    return "\n".join(lines)
+
+
+def _failure_lines(report: Report) -> list[str]:
+    """Notes; then the first failure, the path to it, what the code printed, what to do."""
+    if report.status == "not attempted":
+        return []
+    exercise, lines = report.exercise, list(report.notes)
+    lines += [f"{c.name}: tie. {c.message}" for c in report.checks if c.verdict == "tie"]
+    failed = report.first_failure
+    if failed is None:
+        return lines + [f"{c.name}: not run. {c.message}" for c in report.checks if c.verdict == "not run"]
+    good = sum(c.verdict in ("ok", "tie") for c in report.checks)
+    lines.append(f"{good} checks hold; first failure: {failed.name} [{failed.diagnosis}]")
+    lines += [f"  {line}" for line in failed.message.splitlines()]
+    if report.trace:
+        lines += ["traceback, from your code on:", *(f"  {line}" for line in report.trace[-6:])]
+    if report.printed.strip():
+        lines += ["your code printed:", *(f"  {line}" for line in report.printed.strip().splitlines()[-8:])]
+    lines.append(f"re-read: chapter {exercise.chapter:02d}, {exercise.section}")
+    return [*lines, f"a hint: python judge.py --hint {exercise.id}"]
+
+
+def _dump(data: dict[str, Any]) -> str:
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
