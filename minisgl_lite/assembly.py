@@ -154,9 +154,12 @@ def assemble(config: EngineConfig, custom: Custom | None = None) -> Parts:
     that this tree does not have yet; both before weights are read where that is possible.
     """
     refuse_absent(config)
-    from .models.checkpoint import load
+    from .models.checkpoint import Checkpoint, load
 
-    checkpoint = load(config.model, dtype=config.dtype, device=config.device)
+    if isinstance(config.model, Checkpoint):
+        checkpoint = config.model
+    else:
+        checkpoint = load(config.model, dtype=config.dtype, device=config.device)
     max_seq_len = context_length(config, checkpoint.config.max_seq_len)
     chooser = ((custom and custom.chooser) or find("chooser"))()
     engine = build_engine(config, checkpoint, max_seq_len, chooser)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from .models.checkpoint import Checkpoint
 
 CacheType = Literal["naive", "radix"]
 AttentionName = Literal["torch", "flashinfer", "triton"]
@@ -14,13 +17,13 @@ AttentionName = Literal["torch", "flashinfer", "triton"]
 class EngineConfig:
     """What an engine is built from; see LLM for each option. None means: the best that is there.
 
-    model: "tiny", a folder or a Hub id. dtype: a torch.dtype or its name. num_pages: pages of the KV pool, in all
+    model: "tiny", a folder, a Hub id or a checkpoint that is loaded already. dtype: a torch.dtype or its name. num_pages: pages of the KV pool, in all
     layers. max_running_req: rows of the page table. max_seq_len: positions a request may have, at most the model's.
     max_extend_tokens: prompt tokens a round may compute. memory_ratio: share of the free device memory that the KV
     pool may take, where num_pages is None.
     """
 
-    model: str | os.PathLike[str] = "tiny"
+    model: str | os.PathLike[str] | Checkpoint = "tiny"
     dtype: Any = None
     device: Any = None
     page_size: int = 1

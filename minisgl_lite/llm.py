@@ -7,12 +7,15 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .assembly import Custom, assemble
 from .config import EngineConfig
 from .core import Event, FinishReason, InvariantError, Req, SamplingParams
 from .trace import Round
+
+if TYPE_CHECKING:
+    from .models.checkpoint import Checkpoint
 
 Prompt = str | Sequence[int]
 
@@ -45,7 +48,7 @@ class LLM:
 
     def __init__(
         self,
-        model: str | os.PathLike[str] = "tiny",
+        model: str | os.PathLike[str] | Checkpoint = "tiny",
         dtype: Any = None,
         device: Any = None,
         page_size: int = 1,

@@ -103,7 +103,7 @@ def _read_spec(path: Path, name: str) -> list[Exercise]:
         raise SpecError(f"{name}: {error}") from error
     chapter, topic = data.get("chapter"), data.get("topic")
     if type(chapter) is not int or type(topic) is not str or path.parent.name != f"ch{chapter:02d}_{topic}":
-        raise SpecError(f"{name}: chapter = {chapter!r} and topic = {topic!r} do not name the folder {path.parent.name}")
+        raise SpecError(f"{name}: chapter {chapter!r} and topic {topic!r} do not name the folder {path.parent.name}")
     entries = data.get("exercise")
     if type(entries) is not list or not entries:
         raise SpecError(f"{name}: no [[exercise]]")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from pathlib import Path
 
 from .source import SourceError, Span, body_span, lines_of, replace_span
@@ -19,7 +20,7 @@ def cut(text: str, bodies: Mapping[str, str], hidden: Mapping[str, str] | None =
     helpers = {name: id_ for name, id_ in (hidden or {}).items() if name not in bodies}
     spans = {name: body_span(text, name) for name in [*bodies, *helpers]}
     ordered = sorted(spans.items(), key=lambda item: (item[1].start, item[1].end))
-    for (outer, before), (inner, after) in zip(ordered, ordered[1:], strict=False):
+    for (outer, before), (inner, after) in pairwise(ordered):
         if after.start < before.end:
             raise SourceError(f"the bodies of {outer} and {inner} overlap")
     for name, span in reversed(ordered):

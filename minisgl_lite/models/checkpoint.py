@@ -70,13 +70,13 @@ def locate(model: str | os.PathLike[str]) -> Path:
     except OSError as error:
         raise describe_os_error(path, error) from None
     if not _is_hub_id(model, name):
-        raise CheckpointError(f"{path}: there is no such folder")
+        raise CheckpointError(f"{path}: there is no such folder; give a folder, a Hub id or \"tiny\"")
     return _from_hub(name)
 
 
 def _is_hub_id(model: str | os.PathLike[str], name: str) -> bool:
     looks_like_path = not isinstance(model, str) or name.startswith((".", "~")) or "\\" in name or os.path.isabs(name)
-    return not looks_like_path and name not in BUNDLED and name.count("/") <= 1 and name != ""
+    return not looks_like_path and name not in BUNDLED and name.count("/") <= 1
 
 
 def _from_hub(name: str) -> Path:

@@ -74,7 +74,7 @@ def test_body_key_ignores_comments_layout_and_docstring() -> None:
 
 
 def test_put_definition_replaces_and_adds() -> None:
-    donor = "class A:\n    def f(self):\n        return 2\n\n    def g(self):\n        return 3\n\ndef h():\n    return 4\n"
+    donor = "class A:\n    def f(self):\n        return 2\n    def g(self):\n        return 3\ndef h():\n    return 4\n"
     text = "class A:\n    def f(self): return 1\n\nx = 1\n"
     for name in ("A.f", "A.g", "h"):
         text = put_definition(text, donor, name)

@@ -1,9 +1,9 @@
 """What an exercise's checks are written with: results, questions, and comparisons that name the first divergence.
 
-A check is a function `check_<name>(ask, rng) -> Result` in `exercises/chNN_topic/checks.py`, where <name> is its name in
-spec.toml with every run of other characters than letters and digits as one underscore. It draws inputs from `rng`, asks
-the graded process for values with `ask(probe, args)`, and compares them with what the reference or the oracle says.
-What `ask` raises need not be caught: it fails the check with a diagnosis of its own.
+A check is a function `check_<name>(ask, rng) -> Result` in `exercises/chNN_topic/checks.py`, where <name> is its name
+in spec.toml with an underscore for whatever is no letter or digit. It draws inputs from `rng`, asks the graded process
+for values with `ask(probe, args)`, and compares them with what the reference or the oracle says. What `ask` raises need
+not be caught: it fails the check with a diagnosis of its own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol
 
 from .process import ChildError, ProbeRaised, ProcessGone
 
-__all__ = ["Ask", "Check", "ChildError", "OracleLike", "OracleMissing", "ProbeRaised", "ProcessGone", "Result", "Verdict"]
+__all__ = ["Ask", "Check", "ChildError", "OracleLike", "OracleMissing", "ProbeRaised", "ProcessGone", "Result"]
 
 Verdict = Literal["ok", "tie", "failed", "not run"]
 TIES_ALLOWED = 0.2
@@ -46,7 +46,7 @@ class Result:
         return Result("not run", "", message)
 
 
-class OracleMissing(Exception):
+class OracleMissing(Exception):  # noqa: N818  it names a state of things, as ProcessGone does
     """There are no recorded tokens of Hugging Face, or they could not be computed: what needs them is not run."""
 
 
@@ -110,8 +110,8 @@ def compare_streams(
 ) -> Result:
     """Compare generated ids with Hugging Face's, request by request, over the length that was asked for.
 
-    `got` is a list of id lists in the order of `expected`; each is compared to its own length, so a check must know that
-    it is long enough. Where the first difference is at a step whose gap is under `bound`, the request is a tie.
+    `got` is a list of id lists in the order of `expected`; each is compared to its own length, so a check must know
+    that it is long enough. Where the first difference is at a step whose gap is under `bound`, the request is a tie.
     """
     if type(got) is not list or len(got) != len(expected) or not all(is_ids(ids) for ids in got):
         return Result.failed(diagnosis, f"expected {len(expected)} lists of token ids, got {short(got)}")
@@ -126,8 +126,9 @@ def compare_streams(
         if gap < bound:
             ties += 1
             continue
-        what = f"request {number} ({len(want.ids)} prompt ids), step {step}: token {ids[step]}, expected "
-        return Result.failed(diagnosis, f"{what}{want.output_ids[step]} (Hugging Face's gap there is {gap:.3g}). {note}".rstrip())
+        where = f"request {number} ({len(want.ids)} prompt ids), step {step}"
+        tokens = f"token {ids[step]}, expected {want.output_ids[step]} (Hugging Face's gap there is {gap:.3g})"
+        return Result.failed(diagnosis, f"{where}: {tokens}. {note}".rstrip())
     return tied(ties, len(expected))
 
 

@@ -12,10 +12,10 @@ from ..spec import SpecError
 from ..student import results
 from ..tree import ROOT
 from . import commands, oracles
-from .grade import Report
 from .report import as_gradescope, as_json, exit_code, progress, table
 from .session import Session, UsageError
 from .variants import run_variants, variants_json
+from .verdicts import Report
 
 LATER = {"--class": "DIR", "--hidden": "FOLDER", "--update": None, "--start-at": "NN"}
 

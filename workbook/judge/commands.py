@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..source import SourceError
-from ..student import Workplace, create_missing, reveal_hint, write_text
 from ..stubs import read_text
+from ..student import Workplace, create_missing, reveal_hint, write_text
 from .session import Session
 
 WATCH_SECONDS = 0.5
@@ -21,7 +21,8 @@ def show_hint(session: Session, name: str) -> int:
     number, text = reveal_hint(session.root, exercise)
     print(f"{exercise.id} {exercise.title}, hint {number} of {len(exercise.hints)}\n\n{text}\n")
     rest = len(exercise.hints) - number
-    print(f"{rest} more: the same command again." if rest else f"That was the last: python judge.py --solution {exercise.id}")
+    last = f"That was the last: python judge.py --solution {exercise.id}"
+    print(f"{rest} more: the same command again." if rest else last)
     return 0
 
 

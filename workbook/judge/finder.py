@@ -74,7 +74,7 @@ def graft(tree: ast.Module, donor: ast.Module, names: Sequence[str]) -> ast.Modu
 
 
 def install(job: Job) -> None:
-    """Make this process see the job's texts, and the package of the job's chapter only. Doing it twice changes nothing."""
+    """Make this process see the job's texts, and the package up to the job's chapter. Twice is as good as once."""
     if any(isinstance(finder, StudentFinder) for finder in sys.meta_path):
         return
     if job.root not in sys.path:

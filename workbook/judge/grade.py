@@ -10,50 +10,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import Any, Literal
+from typing import Any
 
 from ..spec import Exercise, SpecError
-from ..student import Workplace
 from ..stubs import read_text
-from .checklib import Check, OracleLike, OracleMissing, Result, Verdict
+from ..student import Workplace
+from .checklib import Check, OracleLike, OracleMissing, Result
 from .job import Job
 from .process import Child, ChildError, ProbeRaised, ProcessGone
+from .verdicts import CheckReport, Report, Status
 
-Status = Literal["passed", "failed", "not attempted", "error", "timeout", "not run"]
 Oracle = Callable[[], Sequence[OracleLike]]
-
-
-@dataclass(frozen=True)
-class CheckReport:
-    """One check's verdict."""
-
-    name: str
-    verdict: Verdict
-    diagnosis: str = ""
-    message: str = ""
-
-
-@dataclass(frozen=True)
-class Report:
-    """One exercise, graded. notes: what else a reader should know. printed: the end of what the code printed."""
-
-    exercise: Exercise
-    status: Status
-    seconds: float = 0.0
-    checks: tuple[CheckReport, ...] = ()
-    notes: tuple[str, ...] = ()
-    printed: str = ""
-    trace: tuple[str, ...] = ()
-
-    @property
-    def score(self) -> int:
-        """One point an exercise."""
-        return int(self.status == "passed")
-
-    @property
-    def first_failure(self) -> CheckReport | None:
-        """The first check that failed: what a student should look at."""
-        return next((check for check in self.checks if check.verdict == "failed"), None)
 
 
 @dataclass(frozen=True)
@@ -88,7 +55,8 @@ def load_bench(root: Path, place: Workplace) -> Bench:
             raise SpecError(f"{path.relative_to(root).as_posix()} is missing")
     name = f"workbook_checks_ch{exercise.chapter:02d}"
     spec = importlib.util.spec_from_file_location(name, checks_file)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
@@ -187,8 +155,8 @@ class _Run:
 def _after(exercise: Exercise, done: list[CheckReport], *more: CheckReport) -> tuple[CheckReport, ...]:
     """What was done, and every check left as not run."""
     names = {check.name for check in done}
-    rest = [CheckReport(name, "not run", "", "the code had ended before") for name in exercise.checks if name not in names]
-    return (*done, *more, *rest)
+    left = [name for name in exercise.checks if name not in names]
+    return (*done, *more, *(CheckReport(name, "not run", "", "the code had ended before") for name in left))
 
 
 def _report(

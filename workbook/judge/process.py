@@ -22,6 +22,13 @@ from .values import MAX_BYTES, NotAValue, decode, encode, plain
 
 PRINTED_BYTES = 2000
 POLL_SECONDS = 0.1
+KNOWN = {
+    "NotImplementedError": "not-implemented",
+    "InvariantError": "invariant-broken",
+    "MemoryError": "memory",
+    "SystemExit": "called-exit",
+}
+"""Diagnoses of exceptions that have one of their own."""
 
 
 class ChildError(Exception):
@@ -32,23 +39,21 @@ class ChildError(Exception):
         self.diagnosis, self.trace = diagnosis, trace or []
 
 
-class ProbeRaised(ChildError):
+class ProbeRaised(ChildError):  # noqa: N818  it names what happened
     """The student's code raised. `type` is the exception's name, `text` its message; the process goes on."""
 
     def __init__(self, raised: dict[str, Any]) -> None:
         self.type, self.text = str(raised.get("type")), str(raised.get("message"))
         where = raised.get("where") or ""
         message = f"{self.type}: {self.text}" + (f" ({where})" if where else "")
-        known = {"NotImplementedError": "not-implemented", "InvariantError": "invariant-broken", "MemoryError": "memory"}
         if self.type == "SystemExit":
             message = f"the code called sys.exit({self.text})" + (f" ({where})" if where else "")
-            known["SystemExit"] = "called-exit"
         trace = raised.get("trace")
-        super().__init__(known.get(self.type, f"raised-{self.type}"), message, trace if type(trace) is list else [])
+        super().__init__(KNOWN.get(self.type, f"raised-{self.type}"), message, trace if type(trace) is list else [])
 
 
-class ProcessGone(ChildError):
-    """The process is dead or has been killed: nothing more can be asked. Diagnoses: exited, timeout, memory, garbled."""
+class ProcessGone(ChildError):  # noqa: N818  it names what happened
+    """The process is dead or was killed: nothing more can be asked. Diagnoses: exited, timeout, memory, garbled."""
 
 
 class Child:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..spec import Exercise
-from .grade import Report
+from .verdicts import Report
 
 VERSION = 1
 SIGNS = {"passed": "✓", "failed": "✗", "error": "✗", "timeout": "✗", "not run": "?", "not attempted": "·"}

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..student import Workplace, create_missing, record_results, workplaces
 from ..stubs import read_text
-from .grade import Bench, CheckReport, Oracle, Report, grade, load_bench
+from ..student import Workplace, create_missing, record_results, workplaces
+from .grade import Bench, Oracle, grade, load_bench
+from .verdicts import CheckReport, Report
 
 MAX_TEXT = 1_000_000
 
@@ -27,7 +28,7 @@ class Session:
     say: Callable[[str], None]
 
     def places(self, names: Sequence[str] = ()) -> list[Workplace]:
-        """The exercises named (`05` is a chapter, `05.1` an exercise), in order; all when none is. Raises UsageError."""
+        """The exercises named (`05`: a chapter, `05.1`: an exercise), in order; else all. Raises UsageError."""
         places = workplaces(self.root)
         if not names:
             return places

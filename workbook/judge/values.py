@@ -10,7 +10,7 @@ MAX_BYTES = 8_000_000
 MAX_DEPTH = 20
 
 
-class NotAValue(TypeError):
+class NotAValue(TypeError):  # noqa: N818  it names a finding
     """Something is not a plain value; the message says where and what it is."""
 
 

@@ -1,7 +1,7 @@
 """Wrong and right variants of an exercise: small Python files whose functions replace the reference's.
 
-The docstring's first line is `wrong: <diagnosis>` or `right: <what is different>`. Functions and methods replace those of
-the same qualname or are added; imports are added to the module's.
+The docstring's first line is `wrong: <diagnosis>` or `right: <what is different>`. Functions and methods replace those
+of the same qualname or are added; imports are added to the module's.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from typing import Literal
 from ..source import SourceError, Span, has_definition, parse, put_definition, replace_span
 from ..spec import SpecError
 from ..stubs import read_text
-from .grade import Bench, Oracle, Report, grade
+from .grade import Bench, Oracle, grade
+from .verdicts import Report
 
 
 @dataclass(frozen=True)
