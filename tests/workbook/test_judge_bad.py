@@ -101,7 +101,7 @@ def test_bad_module_code(root: Path, tail: str) -> None:
 
 def test_processes_left_behind_are_killed(root: Path) -> None:
     mark, script = root / "alive.txt", root / "stay.py"
-    code = f"import time, pathlib\nwhile 1: time.sleep(0.02), pathlib.Path({str(mark)!r}).write_text('x')\n"
+    code = f"import time, pathlib\nwhile 1: time.sleep(.02), pathlib.Path({str(mark)!r}).write_text('x')\n"
     script.write_text(code, encoding="utf-8")
     body = (
         f"import subprocess, sys, pathlib; subprocess.Popen([sys.executable, {str(script)!r}], start_new_session=True)\n"

@@ -62,6 +62,8 @@ def load_bench(root: Path, place: Workplace) -> Bench:
     before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         spec.loader.exec_module(module)
+    except Exception as error:
+        raise SpecError(f"{exercise.folder}/checks.py cannot be loaded: {error!r}") from error
     finally:
         sys.dont_write_bytecode = before
     checks: dict[str, Check] = {}

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+JUDGE = Path(__file__).resolve().parents[2] / "judge.py"
+
+
+def test_without_an_environment_it_says_what_to_do(tmp_path: Path) -> None:
+    shutil.copy(JUDGE, tmp_path)
+    bare = [sys.executable, "-I", "-S", str(tmp_path / "judge.py")]
+    run = subprocess.run(bare, capture_output=True, text=True, check=False)
+    assert run.returncode == 3
+    assert "make setup" in run.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in interpreter is a shell script")
+def test_another_interpreter_hands_over_to_the_projects(tmp_path: Path) -> None:
+    shutil.copy(JUDGE, tmp_path)
+    python = tmp_path / ".venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text('#!/bin/sh\nshift\necho "here: $@"\nexit 7\n', encoding="utf-8")
+    python.chmod(0o755)
+    command = [sys.executable, str(tmp_path / "judge.py"), "05", "--seed", "3"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout) == (7, "here: 05 --seed 3\n")
+
+
+def test_help_runs_as_a_script() -> None:
+    run = subprocess.run([sys.executable, str(JUDGE), "--help"], capture_output=True, text=True, check=False)
+    assert run.returncode == 0
+    assert "--mutants" in run.stdout
