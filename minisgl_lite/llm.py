@@ -109,7 +109,7 @@ class LLM:
         )
         if len(each) != len(prompts):
             raise ValueError(f"{len(prompts)} prompts, but {len(each)} sampling params")
-        requests = []
+        requests: list[Req] = []
         for prompt, p in zip(prompts, each, strict=True):
             requests.append(self._new_req(prompt, p, self._next_uid + len(requests)))
         self._next_uid += len(requests)

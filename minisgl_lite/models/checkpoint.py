@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +16,19 @@ from .hf_json import CheckpointError, describe_os_error
 from .tokenizer import HFTokenizer, Tokenizer, has_tokenizer
 from .weights import first_dtype, load_into, stream
 
+
+def cache_folder() -> Path:
+    """Where this user's converted checkpoints are kept, by the custom of the system."""
+    if os.name == "nt":
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "minisgl_lite"
+
+
+SMOLLM2 = cache_folder() / "smollm2-135m-instruct"
 BUNDLED = {"tiny": Path(__file__).resolve().parent.parent / "assets" / "tiny-qwen3"}
 DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
 HUB_FILES = ["*.json", "*.safetensors", "*.model", "*.txt", "*.jinja"]
@@ -56,11 +70,15 @@ class Checkpoint:
 
 
 def locate(model: str | os.PathLike[str]) -> Path:
-    """The folder of "tiny" (bundled), of a local path, or of a Hub id, which is downloaded unless it is in the cache.
+    """The folder of "tiny" (bundled), of "smollm2" (fetched), of a local path, or of a Hub id, which is downloaded unless it is in the cache.
 
     Raises CheckpointError, one line, when there is none.
     """
     name = os.fspath(model)
+    if name == "smollm2" and not Path(name).exists():
+        if not SMOLLM2.is_dir():
+            raise CheckpointError("smollm2 is not in your cache; get it with: python -m minisgl_lite fetch smollm2")
+        return SMOLLM2
     path = BUNDLED.get(name) or Path(name).expanduser()
     try:
         if path.is_dir():
@@ -70,7 +88,7 @@ def locate(model: str | os.PathLike[str]) -> Path:
     except OSError as error:
         raise describe_os_error(path, error) from None
     if not _is_hub_id(model, name):
-        raise CheckpointError(f"{path}: there is no such folder; give a folder, a Hub id or \"tiny\"")
+        raise CheckpointError(f'{path}: there is no such folder; give a folder, a Hub id or "tiny"')
     return _from_hub(name)
 
 

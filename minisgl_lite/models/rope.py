@@ -33,7 +33,7 @@ class Rope:
     def rows(self, positions: torch.Tensor, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
         """What `rotate` needs for tokens at `positions` [T]: two tensors [T, 1, head_dim] in `dtype`.
 
-        Looked up once a forward pass, for all layers. A position past the table is an IndexError.
+        Looked up once a forward pass, for all layers. A position past the table is an error (an IndexError on a CPU).
         """
         cos, sin = self.cos[positions].to(dtype), self.sin[positions].to(dtype)
         return torch.cat((cos, cos), -1).unsqueeze(1), torch.cat((-sin, sin), -1).unsqueeze(1)

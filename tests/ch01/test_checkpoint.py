@@ -7,11 +7,11 @@ from pathlib import Path
 import huggingface_hub
 import pytest
 import torch
-from tests.helpers.checkpoints import edit_json, make_checkpoint, read_tensors, write_tensors
 
 from minisgl_lite.models.checkpoint import as_device, as_dtype, load, locate
 from minisgl_lite.models.hf_json import CheckpointError
 from minisgl_lite.models.weights import first_dtype
+from tests.helpers.checkpoints import edit_json, make_checkpoint, read_tensors, write_tensors
 
 
 def test_a_folder_is_itself(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_a_hub_that_does_not_answer_is_one_line(monkeypatch: pytest.MonkeyPatch)
         raise ConnectionError("no route\nto host")
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
-    with pytest.raises(CheckpointError, match="someone/some-model: .*Hub did not deliver it") as caught:
+    with pytest.raises(CheckpointError, match=r"someone/some-model: .*Hub did not deliver it") as caught:
         locate("someone/some-model")
     assert "\n" not in str(caught.value)
 
@@ -86,7 +86,7 @@ def test_a_cpu_computes_in_float32_unless_told_otherwise(
     for dtype, expected in ((None, torch.float32), ("bfloat16", torch.bfloat16), (torch.float16, torch.float16)):
         checkpoint = load(tmp_path, dtype=dtype, device="cpu")
         assert checkpoint.dtype == expected
-        assert {p.dtype for p in checkpoint.decoder.parameters()} == {expected}  # type: ignore[attr-defined]
+        assert {p.dtype for p in checkpoint.decoder.parameters()} == {expected}
 
 
 def test_dtypes_and_devices_by_name() -> None:

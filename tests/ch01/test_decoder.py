@@ -7,20 +7,12 @@ from typing import Any
 
 import pytest
 import torch
-from tests.helpers.checkpoints import add_tokenizer, edit_json, make_checkpoint, random_prompts
 
 from minisgl_lite.attention.causal import CausalAttention
 from minisgl_lite.models.checkpoint import load
 from minisgl_lite.models.decoder import Decoder
+from tests.helpers.checkpoints import LLAMA3, add_tokenizer, edit_json, make_checkpoint, random_prompts
 
-LLAMA3 = {
-    "rope_type": "llama3",
-    "rope_theta": 5e5,
-    "factor": 8.0,
-    "low_freq_factor": 1.0,
-    "high_freq_factor": 4.0,
-    "original_max_position_embeddings": 16,
-}
 CASES: list[tuple[str, dict[str, Any]]] = [
     ("llama", {}),
     ("llama", {"attention_bias": True}),
@@ -106,8 +98,8 @@ def test_tokenizer_is_loaded_when_asked_for(tmp_path: Path) -> None:
     assert bare.decode([5, 6]) == ""
     with pytest.raises(ValueError, match="no tokenizer"):
         bare.encode("t5")
-    add_tokenizer(tmp_path, "{% for m in messages %}t9 {{ m.content }} {% endfor %}t10")
+    add_tokenizer(tmp_path, "{% for m in messages %}t9 {{ m.content }} {% endfor %}t9")
     checkpoint = load(tmp_path, device="cpu")
     assert checkpoint.encode("t5 t7") == [5, 7]
     assert checkpoint.decode([5, 2, 7]) == "t5 t7"
-    assert checkpoint.tokenizer.apply_chat_template([{"role": "user", "content": "t5"}]) == [9, 5, 10]
+    assert checkpoint.tokenizer.apply_chat_template([{"role": "user", "content": "t5"}]) == [9, 5, 9]

@@ -188,17 +188,17 @@ def test_broken_json_is_named(tmp_path: Path, text: str, words: str) -> None:
 
 def test_broken_generation_config_is_named(tmp_path: Path) -> None:
     (tmp_path / "generation_config.json").write_text("{", encoding="utf-8")
-    with pytest.raises(CheckpointError, match="generation_config.json: not valid JSON"):
+    with pytest.raises(CheckpointError, match=r"generation_config.json: not valid JSON"):
         read(tmp_path)
 
 
 def test_no_config_and_no_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(CheckpointError, match="config.json: there is no such file"):
+    with pytest.raises(CheckpointError, match=r"config.json: there is no such file"):
         ModelConfig.from_folder(tmp_path)
 
     def refuse(*_: Any, **__: Any) -> str:
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "read_text", refuse)  # root may read anything, so a mode would prove nothing
-    with pytest.raises(CheckpointError, match="config.json: no permission to read it"):
+    with pytest.raises(CheckpointError, match=r"config.json: no permission to read it"):
         ModelConfig.from_folder(tmp_path)

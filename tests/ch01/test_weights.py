@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.helpers.checkpoints import make_checkpoint, read_tensors, shard, write_tensors
 
 from minisgl_lite.models.checkpoint import load
 from minisgl_lite.models.decoder import Decoder
 from minisgl_lite.models.hf_json import CheckpointError
 from minisgl_lite.models.weights import stream
+from tests.helpers.checkpoints import make_checkpoint, read_tensors, shard, write_tensors
 
 Q = "model.layers.0.self_attn.q_proj.weight"
 
@@ -52,7 +52,7 @@ def test_a_tied_head_may_be_there_or_not(tmp_path: Path) -> None:
     write_tensors(tmp_path, {**tensors, "lm_head.weight": embedding.clone()})
     assert torch.equal(state(tmp_path)["lm_head.weight"], without["lm_head.weight"])
     write_tensors(tmp_path, {**tensors, "lm_head.weight": embedding + 1})
-    with pytest.raises(CheckpointError, match="lm_head.weight differs from embed_tokens"):
+    with pytest.raises(CheckpointError, match=r"lm_head.weight differs from embed_tokens"):
         load(tmp_path, device="cpu")
 
 

@@ -6,21 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.helpers.checkpoints import TIE_GAP, edit_json, hf_greedy, make_checkpoint, random_prompts, shard
 from transformers import AutoModelForCausalLM
 
 from minisgl_lite.models.checkpoint import Checkpoint, load
 from minisgl_lite.models.greedy import generate_greedy
 from minisgl_lite.models.scripted import ScriptedDecoder, scripted_config
+from tests.helpers.checkpoints import LLAMA3, TIE_GAP, edit_json, hf_greedy, make_checkpoint, random_prompts, shard
 
-LLAMA3 = {
-    "rope_type": "llama3",
-    "rope_theta": 5e5,
-    "factor": 8.0,
-    "low_freq_factor": 1.0,
-    "high_freq_factor": 4.0,
-    "original_max_position_embeddings": 16,
-}
 CASES: list[tuple[str, dict[str, Any]]] = [
     ("llama", {}),
     ("llama", {"attention_bias": True, "mlp_bias": True, "tie_word_embeddings": True}),

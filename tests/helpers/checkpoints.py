@@ -38,6 +38,14 @@ SIZES: dict[str, Any] = {
     "bos_token_id": 1,
     "pad_token_id": 0,
 }
+LLAMA3: dict[str, Any] = {
+    "rope_type": "llama3",
+    "rope_theta": 5e5,
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 16,
+}
 
 
 def make_checkpoint(folder: Path, kind: str = "llama", seed: int = 0, **options: Any) -> PreTrainedModel:

@@ -58,8 +58,8 @@ lines = 4
 section = "First come, first served"
 hints = ["Look at the head.", "Stop at the first that does not fit.", "while head fits: pop"]
 checks = ["takes a prefix", "random lines"]
-seconds = 8
-memory_mb = 700
+seconds = 15
+memory_mb = 200
 
 [[exercise]]
 id = "05.2"
@@ -73,7 +73,7 @@ lines = 1
 section = "Sums"
 hints = ["Use sum.", "return sum(...)", "return sum(numbers)"]
 checks = ["sums"]
-seconds = 5
+seconds = 15
 """
 
 PROBES = """from toy.line import Line, total
@@ -92,7 +92,7 @@ CHECKS = """from workbook.judge.checklib import Result
 
 
 def check_takes_a_prefix(ask, rng):
-    got = ask("take", {"numbers": [3, 9, 1], "budget": 4}, seconds=2)
+    got = ask("take", {"numbers": [3, 9, 1], "budget": 4}, seconds=3)
     if got == [[3, 1], [9]]:
         return Result.failed("skips-the-head", f"got {got}, expected [[3], [9, 1]]")
     if got != [[3], [9, 1]]:
@@ -102,14 +102,14 @@ def check_takes_a_prefix(ask, rng):
 
 def check_random_lines(ask, rng):
     numbers = [rng.randrange(1, 9) for _ in range(20)]
-    taken, left = ask("take", {"numbers": numbers, "budget": 30}, seconds=2)
+    taken, left = ask("take", {"numbers": numbers, "budget": 30}, seconds=3)
     if taken + left != numbers:
         return Result.failed("loses-numbers", "a number is lost")
     return Result.ok()
 
 
 def check_sums(ask, rng):
-    got = ask("total", {"numbers": [1, 2, 3]}, seconds=2)
+    got = ask("total", {"numbers": [1, 2, 3]}, seconds=3)
     return Result.ok() if got == 6 else Result.failed("wrong-sum", f"got {got!r}, expected 6")
 """
 

@@ -104,7 +104,8 @@ def test_processes_left_behind_are_killed(root: Path) -> None:
     code = f"import time, pathlib\nwhile 1: time.sleep(.02), pathlib.Path({str(mark)!r}).write_text('x')\n"
     script.write_text(code, encoding="utf-8")
     body = (
-        f"import subprocess, sys, pathlib; subprocess.Popen([sys.executable, {str(script)!r}], start_new_session=True)\n"
+        "import subprocess, sys, pathlib\n"
+        f"        subprocess.Popen([sys.executable, {str(script)!r}], start_new_session=True)\n"
         f"        while not pathlib.Path({str(mark)!r}).exists(): pass\n"
         "        import threading, time; threading.Thread(target=time.sleep, args=(60,)).start(); return []"
     )

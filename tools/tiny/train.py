@@ -60,7 +60,7 @@ def train(out: Path, steps: int, seed: int, batch: int = 32, rate: float = 2e-3)
     tokenizer = train_tokenizer(seed)
     save_tokenizer(tokenizer, out)
     model = new_model(tokenizer).to(device)
-    pool = _pool(tokenizer, seed + 1, min(steps * batch, 40_000)).to(device)
+    pool = _pool(tokenizer, seed + 1, min(steps * batch, 24_000)).to(device)
     decay = [p for p in model.parameters() if p.dim() > 1]
     plain = [p for p in model.parameters() if p.dim() <= 1]
     groups = [{"params": decay, "weight_decay": 0.1}, {"params": plain, "weight_decay": 0.0}]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from ..spec import SpecError
 from ..student import results
 from ..tree import ROOT
 from . import commands, oracles
+from .checklib import OracleMissing
 from .report import as_gradescope, as_json, exit_code, progress, table
 from .session import Session, UsageError
 from .variants import run_variants, variants_json
@@ -56,6 +58,10 @@ def main(argv: Sequence[str] | None = None, root: Path = ROOT) -> int:
     if (args.hint or args.solution or args.reset or args.watch) and (args.names or args.json or args.gradescope):
         p.error("--hint, --solution, --reset and --watch stand alone")
     oracle = oracles.live if args.oracle == "live" else oracles.recorded
+    if args.oracle == "live":
+        print("running Hugging Face's model on the recorded prompts ...", file=sys.stderr, flush=True)
+        with contextlib.suppress(OracleMissing):  # the checks that need it will say so
+            oracles.live()
     session = Session(root, args.seed, oracle, lambda line: print(line, file=sys.stderr, flush=True))
     try:
         return _run(session, args)

@@ -45,7 +45,7 @@ class ProbeRaised(ChildError):  # noqa: N818  it names what happened
     def __init__(self, raised: dict[str, Any]) -> None:
         self.type, self.text = str(raised.get("type")), str(raised.get("message"))
         where = raised.get("where") or ""
-        message = f"{self.type}: {self.text}" + (f" ({where})" if where else "")
+        message = f"{self.type}: {self.text} ({where or 'raised elsewhere, by what your code returned or left behind'})"
         if self.type == "SystemExit":
             message = f"the code called sys.exit({self.text})" + (f" ({where})" if where else "")
         trace = raised.get("trace")

@@ -90,6 +90,8 @@ def progress(exercises: Sequence[Exercise], statuses: Mapping[str, str]) -> str:
     if statuses.get(todo.id, "not attempted") == "not attempted":
         lines.append(f"Next: {todo.id} {todo.title} (about {todo.minutes} min, {todo.lines} lines). Edit {todo.file}")
         lines.append(f"      then: python judge.py {todo.id}")
+    elif statuses[todo.id] == "not run":
+        lines.append(f"Next: {todo.id} {todo.title} could not be judged; its report says why")
     else:
         lines.append(f"Next: mend {todo.id} {todo.title} in {todo.file}")
     return "\n".join(lines)
@@ -108,7 +110,7 @@ def _failure_lines(report: Report) -> list[str]:
     lines.append(f"{good} checks hold; first failure: {failed.name} [{failed.diagnosis}]")
     lines += [f"  {line}" for line in failed.message.splitlines()]
     if report.trace:
-        lines += ["traceback, from your code on:", *(f"  {line}" for line in report.trace[-6:])]
+        lines += ["traceback:", *(f"  {line}" for line in report.trace[-6:])]
     if report.printed.strip():
         lines += ["your code printed:", *(f"  {line}" for line in report.printed.strip().splitlines()[-8:])]
     lines.append(f"re-read: chapter {exercise.chapter:02d}, {exercise.section}")

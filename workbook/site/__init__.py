@@ -1,0 +1,1 @@
+"""The website: a MkDocs hook that renders the notebooks, and the command that builds it all."""

@@ -1,0 +1,98 @@
+"""The MkDocs hook: every chapters/*.ipynb becomes a page, with the outputs that are stored in it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File
+
+ROOT = Path(__file__).resolve().parents[2]
+# MkDocs loads a hook by its path: the package around it must be the one of the same tree, wherever that lies
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))
+
+from workbook.site.contents import chapter_table  # noqa: E402
+from workbook.site.figures import engine_at_work  # noqa: E402
+from workbook.site.notebook import NotebookError, Page, convert, put_html  # noqa: E402
+from workbook.site.prose import outside_code, source_links  # noqa: E402
+
+IMAGES = (".png", ".svg", ".jpg", ".gif", ".webp")
+PLACE = "chapters/*"
+TABLE = "<!-- table of chapters -->"
+FIGURE = '<div id="engine-at-work"></div>'
+
+
+def on_config(config: Any) -> Any:
+    """Put the chapters that there are in the place that the navigation leaves for them."""
+    config.nav = _expand(config.nav, [f"chapters/{path.stem}.md" for path in _notebooks(_root(config))])
+    return config
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add a page for each notebook, the notebook itself, and the pictures that they use."""
+    root = _root(config)
+    pages: dict[str, Page] = {}
+    for path in _notebooks(root):
+        uri = f"chapters/{path.stem}.md"
+        if files.get_file_from_path(uri) is not None:
+            raise PluginError(f"docs/{uri} and {path.relative_to(root).as_posix()} would be the same page")
+        try:
+            page = pages[uri] = convert(nbformat.read(path, as_version=4), path.stem)
+        except NotebookError as error:
+            raise PluginError(str(error)) from error
+        files.append(File.generated(config, uri, content=page.markdown))
+        files.append(File.generated(config, f"chapters/{path.name}", content=path.read_bytes()))
+        for name, content in page.files.items():
+            files.append(File.generated(config, f"chapters/{name}", content=content))
+    for path in sorted((root / "chapters").rglob("*")):
+        if path.suffix.lower() in IMAGES:
+            files.append(File.generated(config, path.relative_to(root).as_posix(), content=path.read_bytes()))
+    config.extra["notebook_pages"] = pages
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+    """Unlink repository files that are not published; fill in the table of chapters."""
+    root, uri = _root(config), page.file.src_uri
+    markdown = markdown.replace(TABLE, chapter_table(root)) if TABLE in markdown else markdown
+    path = uri if uri in config.extra["notebook_pages"] else f"docs/{uri}"
+    return outside_code(markdown, lambda prose: source_links(prose, path, lambda name: (root / name).exists()))
+
+
+def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
+    """Put HTML and SVG outputs, and the engine at work, where the page has their placeholders."""
+    if FIGURE in html:
+        html = html.replace(FIGURE, f'<div class="nb-html">{engine_at_work()._repr_html_()}</div>')
+    source = config.extra["notebook_pages"].get(page.file.src_uri)
+    return put_html(html, source.html) if source else html
+
+
+def _root(config: Any) -> Path:
+    return Path(config.config_file_path).resolve().parent
+
+
+def _notebooks(root: Path) -> list[Path]:
+    return sorted((root / "chapters").glob("*.ipynb"))
+
+
+def _expand(nav: Any, chapters: list[str]) -> Any:
+    """The navigation with PLACE replaced by the chapters that it does not name itself."""
+
+    def named(item: Any) -> list[str]:
+        if isinstance(item, dict):
+            return [uri for value in item.values() for uri in named(value)]
+        return [uri for part in item for uri in named(part)] if isinstance(item, list) else [item]
+
+    def expand(item: Any) -> Any:
+        if isinstance(item, dict):
+            return {title: expand(value) for title, value in item.items()}
+        if isinstance(item, list):
+            return [new for part in item for new in (rest if part == PLACE else [expand(part)])]
+        return item
+
+    rest = [uri for uri in chapters if uri not in named(nav or [])]
+    return expand(nav)

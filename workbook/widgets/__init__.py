@@ -1,0 +1,1 @@
+"""Pictures and small players for the notebooks. They need no kernel and no network."""
