@@ -7,7 +7,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from .core import Event, FinishReason, Phase
-from .scheduler.cache import PageEvent
+from .scheduler.cache import Move, Owner
 from .scheduler.loop import Flight
 from .scheduler.scheduler import Scheduler
 
@@ -20,8 +20,7 @@ class Round(NamedTuple):
 
     entries: (uid, cached_len before the round, tokens computed), in batch order. waiting, running: requests in the
     queue and in the decode set. free_slots: rows of the table. waiting_uids: the first 64 of the queue, in order.
-    finished: (uid, reason). page_events: pages that changed hands since the round before. start, end: seconds on the
-    engine's clock, from planning to commit.
+    finished: (uid, reason). start, end: seconds on the engine's clock, from planning to commit. moves: see page_events.
     """
 
     index: int
@@ -36,7 +35,19 @@ class Round(NamedTuple):
     end: float
     waiting_uids: tuple[int, ...]
     finished: tuple[tuple[int, FinishReason], ...]
-    page_events: tuple[PageEvent, ...]
+    moves: list[Move]
+
+    @property
+    def page_events(self) -> tuple[tuple[int, Owner], ...]:
+        """(page, its new owner: a uid, "cache" or "free") for each page that changed hands since the round before.
+
+        Spelt out when somebody looks: most rounds are never looked at, and a round at page size 1 moves a page a request.
+        """
+        events: list[tuple[int, Owner]] = []
+        for pages, owner in self.moves:
+            owners: list[Owner] = list(owner) if isinstance(owner, list) else [owner] * len(pages)
+            events += zip(pages, owners, strict=True)
+        return tuple(events)
 
 
 class Recorder:
@@ -64,8 +75,8 @@ class Recorder:
                 start=flight.start,
                 end=end,
                 waiting_uids=tuple(islice(s.prefill.pending, QUEUE_SHOWN)),
-                finished=tuple((uid, reason) for uid, _, reason in events if reason is not None),
-                page_events=s.cache.take_moves(),
+                finished=tuple([(uid, reason) for uid, _, reason in events if reason is not None]),
+                moves=s.cache.take_moves(),
             )
         )
         self._next += 1

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from typing import Any
 
 from minisgl_lite import LLM, Completion, SamplingParams
 from minisgl_lite.trace import Round
@@ -76,11 +77,13 @@ def compare(encoded: Sequence[list[int]], outputs: Sequence[Completion], most: S
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     import torch
     from transformers import AutoModelForCausalLM
+    from transformers.utils import logging
 
     from minisgl_lite.models.checkpoint import locate
 
     print("Each output beside Hugging Face's greedy decoding, one prompt at a time:\n")
-    model = AutoModelForCausalLM.from_pretrained(locate("tiny"), dtype=torch.float32).eval()
+    logging.disable_progress_bar()
+    model: Any = AutoModelForCausalLM.from_pretrained(locate("tiny"), dtype=torch.float32).eval()
     wrong = 0
     for ids, out, n, (text, _) in zip(encoded, outputs, most, PROMPTS, strict=True):
         result = model.generate(

@@ -8,8 +8,9 @@ from typing import Literal
 from ..core import Batch, Req, require
 from ..kvcache.pages import OutOfPages, PageAllocator
 
-PageEvent = tuple[int, int | Literal["cache", "free"]]
-"""(page, its new owner: the uid of a request, "cache" or "free")"""
+Owner = int | Literal["cache", "free"]
+Move = tuple[list[int], Owner | list[int]]
+"""(pages, their new owner: the uid of a request, "cache", "free", or one uid a page)"""
 
 
 class CacheManager:
@@ -22,7 +23,7 @@ class CacheManager:
     def __init__(self, allocator: PageAllocator) -> None:
         self.allocator = allocator
         self.accounts: dict[int, Req] = {}
-        self.moves: list[PageEvent] = []
+        self.moves: list[Move] = []
         """What changed hands since the trace last looked."""
 
     @property
@@ -59,7 +60,8 @@ class CacheManager:
         for req, page in zip(growing, pages, strict=True):
             req.pages.append(page)
         batch.new_pages = ([batch.rows[i] for i in opens], [batch.starts[i] // size for i in opens], pages)
-        self.moves += zip(pages, [req.uid for req in growing], strict=True)
+        if pages:
+            self.moves.append((pages, [req.uid for req in growing]))
 
     def _grow_prefill(self, batch: Batch) -> None:
         ends = map(int.__add__, batch.starts, batch.lens)
@@ -71,7 +73,7 @@ class CacheManager:
             first = len(req.pages) if req.last_launch else 0
             mine = list(islice(pages, n))
             req.pages += mine
-            self.moves += [(page, req.uid) for page in mine]
+            self.moves.append((mine, req.uid))
             rows += [row] * (len(req.pages) - first)
             columns += range(first, len(req.pages))
             new += req.pages[first:]
@@ -96,12 +98,12 @@ class CacheManager:
         """Take back every page of a request that no launched batch names any more."""
         del self.accounts[req.uid]
         self.allocator.give(req.pages)
-        self.moves += [(page, "free") for page in req.pages]
+        self.moves.append((req.pages, "free"))
         req.pages = []
 
-    def take_moves(self) -> tuple[PageEvent, ...]:
+    def take_moves(self) -> list[Move]:
         """What changed hands since the last call."""
-        moves, self.moves = tuple(self.moves), []
+        moves, self.moves = self.moves, []
         return moves
 
     def check(self) -> None:

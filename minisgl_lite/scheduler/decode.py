@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import insort
 from collections.abc import Callable
 
 from ..core import Batch, Req
@@ -19,11 +18,10 @@ class DecodeManager:
         self.running: list[Req] = []
         self._rows: list[int] = []
 
-    def add(self, req: Req) -> None:
-        """Let an admitted request take part from the next decode round on."""
-        running = list(self.running)
-        insort(running, req, key=lambda r: r.uid)
-        self._set(running)
+    def add(self, reqs: list[Req]) -> None:
+        """Let admitted requests take part from the next decode round on."""
+        if reqs:
+            self._set(sorted(self.running + reqs, key=lambda req: req.uid))
 
     def discard(self, req: Req) -> None:
         """Take a request out, if it is in."""

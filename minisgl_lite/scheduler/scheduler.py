@@ -63,14 +63,14 @@ class Scheduler:
         self.cache.grow(batch)
         self.launched += 1
         batch.index = self.launched
+        index, done = batch.index, False
         for req, n in zip(batch.reqs, batch.lens, strict=True):
             req.cached_len += n
-            req.last_launch = batch.index
+            req.last_launch = index
+            done |= req.cached_len == req.limit
         if batch.phase == "prefill":
-            for req in batch.reqs:
-                if req.can_decode:
-                    self.decode.add(req)
-        elif not all(req.can_decode for req in batch.reqs):
+            self.decode.add([req for req in batch.reqs if req.can_decode])
+        elif done:
             self.decode.keep(lambda req: req.can_decode)
         return batch
 

@@ -306,7 +306,7 @@ def test_a_batch_in_flight_keeps_its_members():
         req = request(uid, [1], 4)
         req.table_idx = uid
         req.cached_len = 1
-        decode.add(req)
+        decode.add([req])
     batch = decode.schedule_next_batch()
     decode.keep(lambda r: r.uid == 2)
     assert [r.uid for r in batch.reqs] == [1, 2]

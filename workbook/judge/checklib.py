@@ -15,9 +15,21 @@ from typing import Any, Literal, Protocol
 
 from .process import ChildError, ProbeRaised, ProcessGone
 
-__all__ = ["Ask", "Check", "ChildError", "OracleLike", "OracleMissing", "ProbeRaised", "ProcessGone", "Result"]
+__all__ = [
+    "TIE_GAP",
+    "Ask",
+    "Check",
+    "ChildError",
+    "OracleLike",
+    "OracleMissing",
+    "ProbeRaised",
+    "ProcessGone",
+    "Result",
+]
 
 Verdict = Literal["ok", "tie", "failed", "not run"]
+TIE_GAP = 1e-3
+"""Logits: where Hugging Face's best two are closer than this, either token is right."""
 TIES_ALLOWED = 0.2
 """The share of requests that may end in a tie before a check says "not run"."""
 
@@ -106,7 +118,12 @@ def show_round(value: object) -> str:
 
 
 def compare_streams(
-    expected: Sequence[OracleLike], got: object, *, bound: float, diagnosis: str = "wrong-tokens", note: str = ""
+    expected: Sequence[OracleLike],
+    got: object,
+    *,
+    bound: float = TIE_GAP,
+    diagnosis: str = "wrong-tokens",
+    note: str = "",
 ) -> Result:
     """Compare generated ids with Hugging Face's, request by request, over the length that was asked for.
 

@@ -38,7 +38,7 @@ def draw(panels: Sequence[tuple[str, Timeline]]) -> str:
     """
     left = 24 + max([70, *(int(6.5 * _width(lines.name(uid))) for _, lines in panels for uid in lines.uids)])
     columns = max([1, *(len(lines.columns) for _, lines in panels)])
-    width = max(left + COLUMN * columns + 8, 560)
+    width = max(left + COLUMN * columns + 8, 620)
     parts, y = [], 4
     for title, lines in panels:
         drawn, height = _panel(title, lines, left, y, width)
@@ -124,7 +124,7 @@ def _legend(y: int, padding: bool) -> str:
             else f"rect class='{state}' x='{x}' y='{y + 3}' width='18' height='12'"
         )
         parts.append(f"<{mark}/><text class='l d' x='{x + 23}' y='{y + 13}'>{text}</text>")
-        x += 42 + 6 * len(text)
+        x += 34 + 6 * len(text)
     return (
         "".join(parts)
         + f"<path class='end' d='M{x + 2} {y + 2}v14'/><text class='l d' x='{x + 9}' y='{y + 13}'>finished</text>"

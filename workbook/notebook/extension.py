@@ -1,0 +1,65 @@
+"""The magics of a chapter's notebook."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
+
+from ..tree import ROOT, limit_to
+from .edit import EditError, Editor
+from .style import set_figure_style
+from .testing import run_test
+
+
+@magics_class
+class WorkbookMagics(Magics):  # type: ignore[misc]
+    """`%chapter`, `%%edit`, `%reset_edits` and `%%test`."""
+
+    def __init__(self, shell: Any) -> None:
+        super().__init__(shell)
+        self.editor = Editor()
+
+    @line_magic  # type: ignore[untyped-decorator]
+    def chapter(self, line: str) -> None:
+        """Work in chapter NN's tree: `%chapter 05` hides the modules of later chapters and sets the figures' style."""
+        if not line.strip().isdigit():
+            raise UsageError("%chapter needs a number, for example: %chapter 05")
+        if str(ROOT) not in sys.path:
+            sys.path.insert(0, str(ROOT))
+        try:
+            limit_to(int(line))
+        except RuntimeError as error:
+            raise UsageError(str(error)) from error
+        set_figure_style(self.shell)
+
+    @cell_magic  # type: ignore[untyped-decorator]
+    def edit(self, line: str, cell: str) -> None:
+        """`%%edit module:Qualname` over one whole function: unchanged it does nothing, edited it takes effect here."""
+        try:
+            said = self.editor.apply(line.strip(), cell)
+        except EditError as error:
+            raise UsageError(str(error)) from error
+        if said:
+            print(said)
+
+    @line_magic  # type: ignore[untyped-decorator]
+    def reset_edits(self, line: str) -> None:
+        """Restore every function that `%%edit` changed."""
+        for target in self.editor.reset_all():
+            print(f"{target.partition(':')[2]}: as in the package again")
+
+    @cell_magic  # type: ignore[untyped-decorator]
+    def test(self, line: str, cell: str) -> None:
+        """`%%test tests/chNN/test_x.py::test_name` over a test: runs it, as the cell has it, in this kernel."""
+        passed, report = run_test(ROOT, line.strip(), cell)
+        print(report)
+        if not passed:
+            raise UsageError("the test did not pass")
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Called by `%load_ext workbook.notebook`."""
+    shell.register_magics(WorkbookMagics)
