@@ -21,7 +21,8 @@ def take(notebook: Any, root: Path, modules: Iterable[str]) -> dict[str, Any]:
     """The fingerprint of a notebook that was just executed.
 
     cells: a hash of its code cells with their tags (prose has no outputs). checkpoint: of the bundled model's files.
-    modules: dotted name -> hash of its file, for those of `modules` that lie in the repository.
+    modules: dotted name -> hash of its file, for those of `modules` that lie in the repository; a package's hash
+    covers the scripts and style sheets beside its `__init__.py` too.
     """
     found = {name: _module_hash(root, name) for name in sorted(modules)}
     return {
@@ -68,10 +69,14 @@ def _checkpoint_hash(root: Path) -> str | None:
 
 def _module_hash(root: Path, name: str) -> str | None:
     base = root.joinpath(*name.split("."))
-    for path in (base / "__init__.py", base.with_suffix(".py")):
-        if path.is_file():
-            return hashlib.sha256(_lf(path.read_bytes())).hexdigest()
-    return None
+    if (base / "__init__.py").is_file():
+        beside = sorted(path for path in base.iterdir() if path.suffix in (".css", ".js"))
+        files = [base / "__init__.py", *beside]
+    elif base.with_suffix(".py").is_file():
+        files = [base.with_suffix(".py")]
+    else:
+        return None
+    return hashlib.sha256(b"\0".join(_lf(path.read_bytes()) for path in files)).hexdigest()
 
 
 def _lf(content: bytes) -> bytes:

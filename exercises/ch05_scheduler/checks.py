@@ -69,7 +69,9 @@ def check_one_request(ask: Ask, rng: Random) -> Result:
             if want and got == prompt != want:
                 otherwise = "cached-part-recomputed"
             if got != want:
-                return Result.failed(otherwise, f"{name}: request {uid} ({prompt} tokens): try_add said {got}, expected {want}")
+                return Result.failed(
+                    otherwise, f"{name}: request {uid} ({prompt} tokens): try_add said {got}, expected {want}"
+                )
             if want and not seen["row"]:
                 return Result.failed("no-row", f"{name}: request {uid} was admitted, but has no table_idx")
     return Result.ok(f"{len(SITUATIONS)} situations")
@@ -79,7 +81,13 @@ def check_nothing_changed_when_refused(ask: Ask, rng: Random) -> Result:
     """Does a refusal leave rows, accounts, pages and the round's counts as they were?"""
     for name, changed in SITUATIONS:
         args = situation(**changed)
-        before: dict[str, Any] = {"rows": args["rows"], "accounts": [], "pages": args["pages"], "reserved": 0, "tokens": 0}
+        before: dict[str, Any] = {
+            "rows": args["rows"],
+            "accounts": [],
+            "pages": args["pages"],
+            "reserved": 0,
+            "tokens": 0,
+        }
         for uid, seen in enumerate(ask("adder", args)):
             after = {key: seen[key] for key in before}
             if seen["answer"] == 0 and after != before:
@@ -162,7 +170,13 @@ def random_traffic(rng: Random) -> Traffic:
     """Requests of all sizes against few rows, a small budget and a pool that is often short."""
     size, slots = rng.choice([1, 2, 4]), rng.randint(2, 5)
     arrivals = [
-        [rng.randint(0, 25), uid, [rng.randrange(VOCAB) for _ in range(rng.randint(1, 14))], rng.randint(1, 6), rng.random() < 0.5]
+        [
+            rng.randint(0, 25),
+            uid,
+            [rng.randrange(VOCAB) for _ in range(rng.randint(1, 14))],
+            rng.randint(1, 6),
+            rng.random() < 0.5,
+        ]
         for uid in rng.sample(range(100), 18)
     ]
     # room for every running request to the end: in this chapter a pool that runs out would end the schedule instead
@@ -262,9 +276,14 @@ def check_aborted_in_flight(ask: Ask, rng: Random) -> Result:
     for round_ in range(4):
         arrivals = [plain(uid, 0, 3, 5) for uid in range(3)]
         traffic = Traffic(100, 2, 4, 64, arrivals, [[round_, 1, True]], late=True)
-        result = judge_streams(traffic, ask("schedule", asdict(traffic)))
+        got = ask("schedule", asdict(traffic))
+        result = judge_streams(traffic, got)
         if result.verdict != "ok":
             return result
+        when = next(step for event, step in zip(got["events"], got["steps"], strict=True) if event[2] == "abort")
+        if when != round_:
+            message = f"request 1 was aborted during step {round_}; its event came with step {when}, not with that one"
+            return Result.failed("abort-not-delivered", message)
     return Result.ok()
 
 

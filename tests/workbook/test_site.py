@@ -81,18 +81,20 @@ def test_code_outputs_and_captions() -> None:
         code("1", shown(text_plain="a<b")),
         code("hidden", tags=["remove-cell"]),
         code("unseen", shown(text_plain="seen"), tags=["remove-input"]),
+        code("%%test tests/ch05/test_a.py::test_b\ndef test_b(): ...\n"),
         code("folded = 1", jupyter={"source_hidden": True}),
     )
     text = made.markdown
     assert (
         '``` { .python title="minisgl_lite/scheduler/decode.py · DecodeManager.add" }\ndef add(self): ...\n```' in text
     )
+    assert '``` { .python title="tests/ch05/test_a.py · test_b" }\ndef test_b(): ...\n```' in text
     assert "```` { .text .nb-out }\n<s> red ```\n````" in text
     assert "a<b" in text
     assert "hidden" not in text
     assert "unseen" not in text
     assert "seen" in text
-    assert '<details markdown="1" data-search-exclude=""><summary>Code</summary>' in text
+    assert '<details markdown="1"><summary>Code</summary>' in text
     assert text.startswith("# Title\n\n[Download this chapter as a notebook](05_x.ipynb)")
 
 

@@ -53,6 +53,16 @@ def folded_reference():
     return "<s>"
 ```
 
+<details><summary><code>Inner.name</code></summary>
+
+```python
+inner_reference = 1
+```
+
+</details>
+
+Innerword.
+
 </details>
 
 Openword <s> and a<b."""
@@ -66,7 +76,11 @@ def test_folds_render_and_are_not_searched(tmp_path: Path) -> None:
     found = (out / "search/search_index.json").read_text(encoding="utf-8")
     assert "Openword" in found
     assert "Secretword" not in found
-    assert "folded_reference" not in found
+    for folded in ("folded_reference", "inner_reference", "Innerword"):
+        assert folded in html
+        assert folded not in found
+    assert "<p>Innerword.</p>" in html
+    assert html.count("</details>") == html.count("<details") == 2
     assert json.loads((out / "chapters/05_five.ipynb").read_text(encoding="utf-8"))["nbformat"] == 4
 
 

@@ -47,7 +47,8 @@ class Traffic:
 def drive(traffic: Traffic, custom: Custom) -> dict[str, Any]:
     """Run until everything has ended, or nothing moves any more.
 
-    Returns rounds ([phase, [[uid, cached_len, tokens], ...]]), events ([uid, token, reason]) in order, broken (None, or
+    Returns rounds ([phase, [[uid, cached_len, tokens], ...]]), events ([uid, token, reason]) in order, steps (the step
+    that delivered each event), broken (None, or
     [round, what the invariants say]), and what is free at the end (rows, pages).
     """
     config = EngineConfig(
@@ -66,6 +67,7 @@ def drive(traffic: Traffic, custom: Custom) -> dict[str, Any]:
 def run(schedule: Schedule, traffic: Traffic) -> dict[str, Any]:
     """See drive."""
     events: list[list[Any]] = []
+    steps: list[int] = []
     broken: list[Any] | None = None
     requests = traffic.requests()
     last = max([a[0] for a in traffic.arrivals] + [a[0] for a in traffic.aborts], default=0)
@@ -83,11 +85,13 @@ def run(schedule: Schedule, traffic: Traffic) -> dict[str, Any]:
             break
         finally:
             events += new
+            steps += [now] * len(new)
         idle = 0 if moved or new or now < last else idle + 1
         now += 1
     return {
         "rounds": [[r.phase, [list(entry) for entry in r.entries]] for r in schedule.recorder.rounds],
         "events": events,
+        "steps": steps,
         "broken": broken,
         "rows": schedule.scheduler.table.available,
         "pages": schedule.scheduler.cache.allocator.free,

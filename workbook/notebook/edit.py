@@ -46,8 +46,7 @@ class _Parts:
     def put_into(self, function: FunctionType) -> None:
         function.__code__ = self.code
         function.__defaults__ = self.defaults
-        # mypy's stub says dict, but None is what a function without keyword-only defaults has
-        function.__kwdefaults__ = self.kwdefaults  # type: ignore[assignment]
+        function.__kwdefaults__ = self.kwdefaults
         function.__doc__ = self.doc
         function.__annotations__ = self.annotations
 
@@ -109,7 +108,9 @@ class Editor:
             return self._originals[target][0]
         owner, name = _owner(module, qualname), qualname.rpartition(".")[2]
         found = vars(owner).get(name)
-        inside = [f for f in _functions(found) if f.__code__.co_qualname == qualname and f.__module__ == module.__name__]
+        inside = [
+            f for f in _functions(found) if f.__code__.co_qualname == qualname and f.__module__ == module.__name__
+        ]
         exact = [f for f in inside if f.__code__.co_firstlineno == line]
         if len(exact or inside) != 1:
             raise EditError(f"{target}: the running function cannot be found; was its file changed? restart the kernel")
@@ -136,7 +137,7 @@ def _source_of(module: ModuleType) -> str:
 def _checked(cell: str, old: Function, qualname: str) -> Function:
     """The one function that the cell defines. Raises EditError when it is not one that can take the old one's place."""
     try:
-        body = parse(_dedented(cell)).body
+        body: list[ast.stmt] = parse(cell).body if cell[:1] not in (" ", "\t") else _indented_body(cell)
     except SourceError as error:
         raise EditError(f"{qualname}: {error}; nothing was changed") from error
     if len(body) != 1 or not isinstance(body[0], Function):
@@ -148,9 +149,10 @@ def _checked(cell: str, old: Function, qualname: str) -> Function:
     return body[0]
 
 
-def _dedented(cell: str) -> str:
-    """A cell that kept its indentation (a line in a string stood in the way) as the body of something."""
-    return f"if True:\n{cell}" if cell[:1] in (" ", "\t") else cell
+def _indented_body(cell: str) -> list[ast.stmt]:
+    """What a cell holds that kept its indentation, because a line in a string stood in the way."""
+    block = parse(f"if True:\n{cell}").body
+    return block[0].body if len(block) == 1 and isinstance(block[0], ast.If) else []
 
 
 def _owner(module: ModuleType, qualname: str) -> Any:
@@ -167,9 +169,7 @@ def _functions(found: Any) -> Iterator[FunctionType]:
             yield from _functions(inner)
 
 
-def _compile(
-    target: str, module: ModuleType, text: str, cell: str, new: Function, function: FunctionType
-) -> _Parts:
+def _compile(target: str, module: ModuleType, text: str, cell: str, new: Function, function: FunctionType) -> _Parts:
     """The edited function's parts, compiled as a part of its module so that names and line numbers fit."""
     qualname = target.strip().partition(":")[2]
     edited = replace_span(text, definition_span(text, qualname), unquoted(text, qualname, cell))

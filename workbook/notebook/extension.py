@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
@@ -13,16 +14,19 @@ from .edit import EditError, Editor
 from .style import set_figure_style
 from .testing import run_test
 
+# progress bars and advice that would differ from run to run
+_QUIET = {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TRANSFORMERS_VERBOSITY": "error", "TOKENIZERS_PARALLELISM": "false"}
+
 
 @magics_class
-class WorkbookMagics(Magics):  # type: ignore[misc]
+class WorkbookMagics(Magics):
     """`%chapter`, `%%edit`, `%reset_edits` and `%%test`."""
 
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
         self.editor = Editor()
 
-    @line_magic  # type: ignore[untyped-decorator]
+    @line_magic
     def chapter(self, line: str) -> None:
         """Work in chapter NN's tree: `%chapter 05` hides the modules of later chapters and sets the figures' style."""
         if not line.strip().isdigit():
@@ -33,9 +37,11 @@ class WorkbookMagics(Magics):  # type: ignore[misc]
             limit_to(int(line))
         except RuntimeError as error:
             raise UsageError(str(error)) from error
+        for name, value in _QUIET.items():
+            os.environ.setdefault(name, value)
         set_figure_style(self.shell)
 
-    @cell_magic  # type: ignore[untyped-decorator]
+    @cell_magic
     def edit(self, line: str, cell: str) -> None:
         """`%%edit module:Qualname` over one whole function: unchanged it does nothing, edited it takes effect here."""
         try:
@@ -45,13 +51,13 @@ class WorkbookMagics(Magics):  # type: ignore[misc]
         if said:
             print(said)
 
-    @line_magic  # type: ignore[untyped-decorator]
+    @line_magic
     def reset_edits(self, line: str) -> None:
         """Restore every function that `%%edit` changed."""
         for target in self.editor.reset_all():
             print(f"{target.partition(':')[2]}: as in the package again")
 
-    @cell_magic  # type: ignore[untyped-decorator]
+    @cell_magic
     def test(self, line: str, cell: str) -> None:
         """`%%test tests/chNN/test_x.py::test_name` over a test: runs it, as the cell has it, in this kernel."""
         passed, report = run_test(ROOT, line.strip(), cell)

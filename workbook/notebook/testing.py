@@ -57,7 +57,18 @@ def _pytest(root: Path, file: Path, name: str) -> tuple[bool, str]:
 
     reports = _Reports()
     before = set(sys.modules)
-    options = ["-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:nbval", "-p", "no:xdist", "--rootdir", str(root)]
+    options = [
+        "-p",
+        "no:terminal",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:nbval",
+        "-p",
+        "no:xdist",
+        "--rootdir",
+        str(root),
+    ]
     options += ["-c", str(root / "pyproject.toml"), "-o", "addopts=--import-mode=importlib"]
     code = pytest.main([*options, f"{file}::{name}"], plugins=[reports])
     for module in set(sys.modules) - before:  # read again next time: the file may have changed

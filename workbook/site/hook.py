@@ -18,7 +18,7 @@ if str(ROOT) not in sys.path:
 from workbook.site.contents import chapter_table  # noqa: E402
 from workbook.site.figures import engine_at_work  # noqa: E402
 from workbook.site.notebook import NotebookError, Page, convert, put_html  # noqa: E402
-from workbook.site.prose import outside_code, source_links  # noqa: E402
+from workbook.site.prose import outside_code, source_links, unsearched_folds  # noqa: E402
 
 IMAGES = (".png", ".svg", ".jpg", ".gif", ".webp")
 PLACE = "chapters/*"
@@ -65,7 +65,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
-    """Put HTML and SVG outputs, and the engine at work, where the page has their placeholders."""
+    """Keep folds out of the search; put HTML and SVG outputs, and the engine at work, in their places."""
+    html = unsearched_folds(html)
     if FIGURE in html:
         html = html.replace(FIGURE, f'<div class="nb-html">{engine_at_work()._repr_html_()}</div>')
     source = config.extra["notebook_pages"].get(page.file.src_uri)

@@ -10,7 +10,8 @@ from typing import Any
 from .prose import escape_tokens, fold, notebook_links, outside_code
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-_EDIT = re.compile(r"%%edit\s+(?P<module>[\w.]+):(?P<name>[\w.]+)[^\n]*\n")
+_EDIT = re.compile(r"%%edit\s+([\w.]+):([\w.]+)[^\n]*\n")
+_TEST = re.compile(r"%%test\s+([\w./-]+)::([\w:]+)[^\n]*\n")
 _IMAGES = {"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif"}
 
 
@@ -73,14 +74,14 @@ def _markdown(cell: Any, name: str, page: Page) -> str:
 
 
 def _code(cell: Any) -> str:
-    edit = _EDIT.match(cell.source)
-    if edit:
-        title = f"{edit['module'].replace('.', '/')}.py · {edit['name']}"
-        block = fence(cell.source[edit.end() :], f' {{ .python title="{title}" }}')
-    else:
-        block = fence(cell.source, " { .python }")
+    source, title = cell.source, ""
+    if edit := _EDIT.match(source):
+        source, title = source[edit.end() :], f"{edit[1].replace('.', '/')}.py · {edit[2]}"
+    elif test := _TEST.match(source):
+        source, title = source[test.end() :], f"{test[1]} · {test[2]}"
+    block = fence(source, f' {{ .python title="{title}" }}' if title else " { .python }")
     if cell.metadata.get("jupyter", {}).get("source_hidden"):
-        return f'<details markdown="1" data-search-exclude=""><summary>Code</summary>\n\n{block}\n\n</details>'
+        return f'<details markdown="1"><summary>Code</summary>\n\n{block}\n\n</details>'
     return block
 
 

@@ -49,8 +49,25 @@ def escape_tokens(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """Let Markdown work inside `<details>`, and keep what is folded away out of the search index."""
-    return re.sub(r"<details(?![^>]*markdown)", '<details markdown="1" data-search-exclude=""', text)
+    """Let Markdown work inside `<details>`."""
+    return re.sub(r"<details(?![^>]*markdown)", '<details markdown="1"', text)
+
+
+def unsearched_folds(html: str) -> str:
+    """A rendered page whose folds are kept out of the search index.
+
+    Each outermost fold gets a frame of its own: the search forgets what it leaves out at the first end tag of the same
+    name, so a mark on a fold would not outlive a fold inside it.
+    """
+    parts, end, depth = [], 0, 0
+    for match in re.finditer(r"<(/?)details\b[^>]*>", html):
+        parts.append(html[end : match.start()])
+        end = match.end()
+        closing = bool(match[1])
+        depth += -1 if closing else 1
+        frame = '<section data-search-exclude="">' if (depth, closing) == (1, False) else ""
+        parts += [frame, match[0], "</section>" if (depth, closing) == (0, True) else ""]
+    return "".join([*parts, html[end:]])
 
 
 def notebook_links(text: str, attachments: dict[str, str]) -> str:

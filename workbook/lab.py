@@ -1,0 +1,61 @@
+"""`python -m workbook lab [NN]`: JupyterLab on the student's copy of a chapter, in `work/`."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from .scratch import environment
+from .spec import load_exercises
+from .student import create_missing, results
+from .tree import ROOT
+
+
+def main(argv: Sequence[str] | None = None, root: Path = ROOT) -> int:
+    """Make what is missing in `work/`, then start JupyterLab; its exit status, or 1 when the chapter is not there."""
+    parser = argparse.ArgumentParser(prog="python -m workbook lab", description=__doc__)
+    parser.add_argument("chapter", nargs="?", type=int, metavar="NN", help="default: the first you have not finished")
+    parser.add_argument("--no-open", action="store_true", help="only make the files and name the notebook")
+    options = parser.parse_args(argv)
+    made = [*copy_notebooks(root), *create_missing(root)]
+    for name in made:
+        print(f"made {name}")
+    notebook = choose(root, options.chapter)
+    if notebook is None:
+        missing = "no chapter" if options.chapter is None else f"no chapter {options.chapter:02d}"
+        print(f"there is {missing} with a notebook", file=sys.stderr)
+        return 1
+    print(f"your copy: {notebook.relative_to(root).as_posix()}", flush=True)
+    if options.no_open:
+        return 0
+    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={root}", str(notebook)]
+    try:
+        return subprocess.run(command, cwd=root, env=environment(root)).returncode
+    except KeyboardInterrupt:  # the usual way to end JupyterLab
+        return 0
+
+
+def copy_notebooks(root: Path) -> list[str]:
+    """Give the student a copy of every notebook not there yet; the paths made. Never touches one that exists."""
+    made = []
+    for notebook in sorted((root / "chapters").glob("[0-9][0-9]_*.ipynb")):
+        copy = root / "work" / "chapters" / notebook.name
+        if not copy.exists():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(notebook, copy)
+            made.append(copy.relative_to(root).as_posix())
+    return made
+
+
+def choose(root: Path, chapter: int | None = None) -> Path | None:
+    """The student's notebook of a chapter; without one, of the first with an exercise not passed, else the last."""
+    copies = {int(p.name[:2]): p for p in sorted((root / "work" / "chapters").glob("[0-9][0-9]_*.ipynb"))}
+    if chapter is not None or not copies:
+        return copies.get(chapter or 0)
+    passed = {id_ for id_, status in results(root).items() if status == "passed"}
+    open_chapters = {e.chapter for e in load_exercises(root) if e.id not in passed}
+    return copies[min(open_chapters & copies.keys(), default=max(copies))]

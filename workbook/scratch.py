@@ -1,0 +1,56 @@
+"""Copies of the repository to run things in: the whole of it, or the tree of one chapter."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from .tree import PACKAGE, chapter_of_source, module_files
+
+_LEFT_OUT = {"work", "site", "build", "dist", "__pycache__", "node_modules"}
+CELL_TIMEOUT = 300  # seconds; a whole chapter takes about sixty
+
+
+def environment(root: Path) -> dict[str, str]:
+    """The environment of a process that works in the repository at `root`: its packages first, and no network."""
+    path = os.pathsep.join(p for p in (str(root), os.environ.get("PYTHONPATH", "")) if p)
+    return {**os.environ, "PYTHONPATH": path, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
+
+
+def copy_repository(root: Path, target: Path) -> None:
+    """Copy all that is not hidden, a student's or built. `target` must not exist."""
+
+    def ignored(folder: str, names: list[str]) -> Iterable[str]:
+        return [n for n in names if n.startswith(".") or n in _LEFT_OUT or n.endswith((".egg-info", ".pyc"))]
+
+    shutil.copytree(root, target, ignore=ignored)
+
+
+def chapter_tree(root: Path, target: Path, chapter: int) -> None:
+    """Copy what a student has at the end of a chapter: no module, test, exercise or notebook of a later one.
+
+    The classroom comes whole, but without its own tests, which are about all chapters. `target` must not exist.
+    """
+    copy_repository(root, target)
+    shutil.rmtree(target / "tests" / "workbook", ignore_errors=True)
+    for path in module_files(target).values():
+        if (chapter_of_source(path.read_text(encoding="utf-8")) or 0) > chapter:
+            path.unlink()
+    for folder in sorted((target / PACKAGE).rglob("*"), reverse=True):
+        if folder.is_dir() and [p.name for p in folder.iterdir()] == ["__init__.py"]:
+            shutil.rmtree(folder)
+    for pattern in ("tests/ch[0-9][0-9]*", "exercises/ch[0-9][0-9]*", "chapters/[0-9][0-9]_*"):
+        for path in target.glob(pattern):
+            if int(path.name.removeprefix("ch")[:2]) > chapter:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def nbval_command(tree: Path, notebooks: Iterable[Path]) -> list[str]:
+    """The command that re-executes notebooks and compares their outputs with the stored ones. Run it in `tree`."""
+    options = ["--nbval", "--nbval-current-env", f"--nbval-cell-timeout={CELL_TIMEOUT}"]
+    options += ["--nbval-sanitize-with", str(tree / "workbook" / "nbval.ini")]
+    options += ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=short"]
+    return [sys.executable, "-m", "pytest", *options, *(str(path) for path in notebooks)]

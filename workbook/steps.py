@@ -1,0 +1,91 @@
+"""`python -m workbook steps check [NN ...]`: prove that the tree of each chapter stands on its own."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from .scratch import chapter_tree, environment, nbval_command
+from .spec import load_exercises
+from .tree import ROOT, module_files, package_modules
+
+_LIMIT = 1200  # seconds for one command
+_IMPORT = """\
+import importlib, pathlib, sys
+for name in sys.argv[1:]:
+    module = importlib.import_module(name)
+    assert pathlib.Path(module.__file__).resolve().is_relative_to(pathlib.Path.cwd().resolve()), module.__file__
+print(len(sys.argv) - 1, "modules imported")
+"""
+_NO_TESTS = 5  # pytest's exit status when it collected nothing
+
+
+def main(argv: Sequence[str] | None = None, root: Path = ROOT) -> int:
+    """0 when every tree passes, 1 otherwise; the last line names what failed."""
+    parser = argparse.ArgumentParser(prog="python -m workbook steps", description=__doc__)
+    parser.add_argument("action", choices=["check"])
+    parser.add_argument("chapters", nargs="*", type=int, metavar="NN", help="only these chapters (default: all)")
+    options = parser.parse_args(argv)
+    known = sorted(set(package_modules(root).values()))
+    unknown = [number for number in options.chapters if number not in known]
+    if unknown:
+        parser.error(f"there is no chapter {unknown[0]:02d}; there are {known[0]:02d} to {known[-1]:02d}")
+    failed: list[str] = []
+    chapters = options.chapters or known
+    for chapter in chapters:
+        failed += check_chapter(root, chapter)
+    print(f"failed: {', '.join(failed)}" if failed else f"{len(chapters)} chapter trees stand on their own")
+    return 1 if failed else 0
+
+
+def check_chapter(root: Path, chapter: int) -> list[str]:
+    """Build one chapter's tree in a temporary folder and run it: imports, tests, notebook, exercises; what failed."""
+    with tempfile.TemporaryDirectory(prefix="minisgl_lite-") as folder:
+        tree = Path(folder).resolve() / "tree"
+        chapter_tree(root, tree, chapter)
+        failed = []
+        for what, command in _commands(tree, chapter).items():
+            label = f"chapter {chapter:02d} {what}"
+            if command is None:
+                print(f"{label:24} none there", flush=True)
+            elif not _run(label, command, tree):
+                failed.append(label)
+        return failed
+
+
+def _commands(tree: Path, chapter: int) -> dict[str, list[str] | None]:
+    """What to run in a tree; None where there is nothing to run."""
+    python = sys.executable
+    names = [name for name in module_files(tree) if not name.endswith("__main__")]
+    folders = sorted(str(path.relative_to(tree)) for path in (tree / "tests").glob("ch[0-9][0-9]*"))
+    notebooks = sorted((tree / "chapters").glob(f"{chapter:02d}_*.ipynb"))
+    tests = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not gpu", "--tb=short", *folders]
+    return {
+        "imports": [python, "-c", _IMPORT, *names],
+        "tests": tests if folders else None,
+        "notebook": nbval_command(tree, notebooks) if notebooks else None,
+        "exercises": [python, "judge.py", "--reference"] if load_exercises(tree) else None,
+    }
+
+
+def _run(label: str, command: list[str], tree: Path) -> bool:
+    print(f"{label:24} ...", end="", flush=True)
+    start = time.monotonic()
+    try:
+        done = subprocess.run(
+            command, cwd=tree, env=environment(tree), timeout=_LIMIT, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8", errors="replace",
+        )  # fmt: skip
+        status, output = done.returncode, done.stdout
+    except subprocess.TimeoutExpired:
+        status, output = -1, f"no end after {_LIMIT} s"
+    passed = status == 0 or (status == _NO_TESTS and label.endswith("tests"))
+    print(f" {'ok' if passed else 'FAILED'}, {time.monotonic() - start:.0f} s", flush=True)
+    if not passed:
+        print("\n".join(f"    {line}" for line in output.splitlines()[-40:]), flush=True)
+    return passed
