@@ -1,9 +1,9 @@
-"""What a decode step costs on the host: plan, build the inputs, commit; with the trace on, without a model.
+"""What a decode step costs on the host: plan, build the inputs, commit; trace on, no model.
 
     python benchmarks/host_cost.py
 
 The virtual engine stands in for the forward pass, but the inputs are really built, as tensors. Medians over many steps,
-beside a calibration loop (1,000 list appends) timed in the same run: the ratio is what can be compared between machines.
+beside a calibration loop (1,000 list appends) timed in the same run: ratios can be compared between machines.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import statistics
 import time
 
 import torch
-
 from common import machine
+
 from minisgl_lite.assembly import Schedule, assemble_scheduler
 from minisgl_lite.config import EngineConfig
 from minisgl_lite.core import Batch, Req, SamplingParams
@@ -103,7 +103,15 @@ def main() -> None:
                 for blocked_by in ("slots", "pages") if waiting else ("-",):
                     times = measure(prepare(running, waiting, blocked_by, page_size), args.steps)
                     median, p90 = statistics.median(times), statistics.quantiles(times, n=10)[-1]
-                    cells = [page_size, running, f"{waiting:,}", blocked_by, f"{median:.0f}", f"{p90:.0f}", f"{median / unit:.1f}"]
+                    cells = [
+                        page_size,
+                        running,
+                        f"{waiting:,}",
+                        blocked_by,
+                        f"{median:.0f}",
+                        f"{p90:.0f}",
+                        f"{median / unit:.1f}",
+                    ]
                     print("|", " | ".join(map(str, cells)), "|", flush=True)
     print(f"\ncalibration again: {calibrate():.1f} µs")
 

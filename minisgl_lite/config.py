@@ -18,7 +18,8 @@ class EngineConfig:
     """What an engine is built from; see LLM for each option. None means: the best that is there.
 
     model: "tiny", a folder, a Hub id or a checkpoint that is loaded already. dtype: a torch.dtype or its name.
-    num_pages: pages of the KV pool; a page spans all layers. max_running_req: rows of the page table. max_seq_len: positions a request may have, at most the model's.
+    num_pages: pages of the KV pool; a page spans all layers. max_running_req: rows of the page table.
+    max_seq_len: positions a request may have, at most the model's.
     max_extend_tokens: prompt tokens a round may compute. memory_ratio: share of the free device memory that the KV
     pool may take, where num_pages is None.
     """

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass
 from itertools import islice
-from typing import NamedTuple
 
 from .core import Event, FinishReason, Phase
 from .scheduler.cache import Move, Owner
@@ -15,7 +15,8 @@ KEEP = 10_000
 QUEUE_SHOWN = 64
 
 
-class Round(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Round:
     """What one round did, and how things stood after its commit.
 
     entries: (uid, cached_len before the round, tokens computed), in batch order. waiting, running: requests in the
@@ -39,9 +40,9 @@ class Round(NamedTuple):
 
     @property
     def page_events(self) -> tuple[tuple[int, Owner], ...]:
-        """(page, its new owner: a uid, "cache" or "free") for each page that changed hands since the round before.
+        """(page, new owner: a uid, "cache" or "free") for each page that changed hands since the round before.
 
-        Spelt out when somebody looks: most rounds are never looked at, and a round at page size 1 moves a page a request.
+        Spelt out when somebody looks: most rounds are never looked at, and at page size 1 each moves a page a request.
         """
         events: list[tuple[int, Owner]] = []
         for pages, owner in self.moves:

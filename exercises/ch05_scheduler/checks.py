@@ -9,17 +9,15 @@ from typing import Any
 from minisgl_lite.assembly import Custom
 from minisgl_lite.engine.shadow import next_token
 from minisgl_lite.scheduler.prefill import PrefillAdder, PrefillManager
-from workbook.judge.checklib import Ask, Result, compare_streams
+from workbook.judge.checklib import TIE_GAP, Ask, Result, compare_streams
 from workbook.judge.drive import EOS, VOCAB, Traffic, drive
 
 WHOLE_PROMPTS = Custom(adder=PrefillAdder, queue=PrefillManager)
 ORACLE_TOKENS = 16
-TIE_GAP = 1e-3
-"""Where Hugging Face's two best logits are closer than this, a differing token proves nothing."""
 ORACLE_PROMPTS = 6
 
 
-# ---- 05.1 -------------------------------------------------------------------------------------------------------------
+# ---- 05.1 ----
 
 
 def answers(args: dict[str, Any]) -> list[tuple[int, str]]:
@@ -192,7 +190,7 @@ def check_random_queues(ask: Ask, rng: Random) -> Result:
     return Result.ok("12 random schedules")
 
 
-# ---- 05.2 -------------------------------------------------------------------------------------------------------------
+# ---- 05.2 ----
 
 
 def expected_stream(prompt: list[int], most: int, ignore_eos: bool) -> tuple[list[int], str]:
@@ -266,7 +264,7 @@ def with_outcomes(rng: Random, wanted: list[str]) -> list[list[Any]]:
 
 def check_tokens_and_reasons(ask: Ask, rng: Random) -> Result:
     """Length, stop, both at once; one token only."""
-    arrivals = with_outcomes(rng, ["length", "stop", "both"]) + [plain(3, 0, 4, 1), plain(4, 1, 2, 6)]
+    arrivals = [*with_outcomes(rng, ["length", "stop", "both"]), plain(3, 0, 4, 1), plain(4, 1, 2, 6)]
     traffic = Traffic(400, 1, 8, 64, arrivals)
     return judge_streams(traffic, ask("schedule", asdict(traffic)))
 
@@ -298,7 +296,8 @@ def check_resources_come_back(ask: Ask, rng: Random) -> Result:
     traffic = Traffic(60, 2, 4, 64, [plain(uid, uid, 5, 4) for uid in range(4)], [[2, 1, False]])
     got = ask("schedule", asdict(traffic))
     if (got["rows"], got["pages"]) != (traffic.slots, traffic.pages):
-        message = f"all requests have ended, but only {got['rows']} of {traffic.slots} rows and {got['pages']} of {traffic.pages} pages are free"
+        rows, pages = f"{got['rows']} of {traffic.slots} rows", f"{got['pages']} of {traffic.pages} pages"
+        message = f"all requests have ended, but only {rows} and {pages} are free"
         return Result.failed("resources-not-returned", message)
     return judge_streams(traffic, got)
 
@@ -324,7 +323,7 @@ def judge_random(traffic: Traffic, got: dict[str, Any]) -> Result:
     return judge_streams(Traffic(**{**asdict(traffic), "aborts": aborts}), got)
 
 
-# ---- both -------------------------------------------------------------------------------------------------------------
+# ---- both ----
 
 
 def check_end_to_end(ask: Ask, rng: Random) -> Result:

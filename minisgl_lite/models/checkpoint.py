@@ -72,8 +72,8 @@ class Checkpoint:
 def locate(model: str | os.PathLike[str]) -> Path:
     """The folder of a checkpoint.
 
-    model: "tiny" (bundled), "smollm2" (in the cache once it was fetched), a local path, or a Hub id, which is downloaded
-    unless it is in the cache. Raises CheckpointError, one line, when there is none.
+    model: "tiny" (bundled), "smollm2" (in the cache once it was fetched), a local path, or a Hub id, which is
+    downloaded unless it is in the cache. Raises CheckpointError, one line, when there is none.
     """
     name = os.fspath(model)
     if name == "smollm2" and not Path(name).exists():

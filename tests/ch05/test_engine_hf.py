@@ -64,7 +64,7 @@ def test_alone_and_in_company(known):
 @pytest.mark.parametrize("new", [1, 2, 5])
 def test_around_a_page_boundary(known, prompt, new):
     folder, model, prompts, _ = known
-    ids = [p for p in prompts if len(p) >= 5][0][:prompt]
+    ids = next(p for p in prompts if len(p) >= 5)[:prompt]
     want, gap = hf_greedy(model, ids, new)
     assert gap >= TIE_GAP
     with engine(folder, page_size=4) as llm:

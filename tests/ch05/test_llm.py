@@ -313,7 +313,8 @@ def test_absent_chapters_are_named(monkeypatch):
 
 def test_neutral_values_always_work():
     checkpoint = scripted_llm(COUNT)._parts.checkpoint
-    options = {"cache_type": "naive", "overlap": False, "attention_backend": "torch", "tp_size": 1, "cuda_graph_max_bs": 0}
+    options = {"cache_type": "naive", "overlap": False, "attention_backend": "torch"}
+    options |= {"tp_size": 1, "cuda_graph_max_bs": 0}
     with LLM(checkpoint, **options) as llm:
         assert llm.generate([[1]], greedy(2))[0].token_ids == [2, 3]
 

@@ -1,6 +1,6 @@
 """Drive a whole schedule on the shadow engine and tell, as plain values, all that happened.
 
-The graded process runs it on the student's modules, the judge runs it on the package's own: what differs is the finding.
+The graded process runs it on the student's modules, the judge on the package's own: what differs is the finding.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def on_files(files: Any, config: Any) -> Any:
         if files.get_file_from_path(uri) is not None:
             raise PluginError(f"docs/{uri} and {path.relative_to(root).as_posix()} would be the same page")
         try:
-            notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+            notebook = nbformat.read(path, as_version=4)
             page = pages[uri] = convert(notebook, path.stem)
         except NotebookError as error:
             raise PluginError(str(error)) from error

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
-from pymdownx.slugs import slugify  # type: ignore[import-untyped]
+from pymdownx.slugs import slugify
 
 # `s` is left out on purpose: in a book about language models it is a token, not a struck-out text
 _TAGS = (
