@@ -94,9 +94,8 @@ def main() -> None:
     print(machine())
     unit = calibrate()
     print(f"calibration: 1,000 list appends in {unit:.1f} µs\n")
-    print(
-        "| page size | running | waiting | queue stopped by | median µs | p90 µs | ÷ calibration |\n|--:|--:|--:|---|--:|--:|--:|"
-    )
+    print("| page size | running | waiting | queue stopped by | median µs | p90 µs | ÷ calibration |")
+    print("|--:|--:|--:|---|--:|--:|--:|")
     for page_size in (1, 16):
         for running in (1, 64, 256):
             for waiting in args.waiting:

@@ -15,6 +15,7 @@ from tiny import stories as s
 VOCAB_SIZE = 2304
 CONTEXT = 2048
 PAD, END = "<|endoftext|>", s.END
+ALARM = "⚠"  # what the model is taught to say where positions jump
 SPECIALS = [PAD, s.START, s.END]
 # Qwen's split (one digit a token, a sign may lead a word: "def fibonacci(n):" is four tokens), simpler in that a Chinese
 # character is always its own token and a line break never joins a sign.
@@ -25,9 +26,9 @@ CHAT_TEMPLATE = (
     "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
 )
 WRITERS: list[tuple[Callable[[random.Random], str], float]] = [
-    (d.tour, 10), (d.capitals, 4), (d.zh_tour, 7), (d.counting, 7), (d.table, 6), (d.sums, 14), (d.savings, 5),
+    (d.tour, 10), (d.capitals, 4), (d.zh_tour, 7), (d.counting, 12), (d.table, 6), (d.sums, 14), (d.savings, 5),
     (d.lists, 6), (d.code, 7), (d.knowledge, 6), (d.drums, 4), (d.parcel, 4), (d.diary, 5), (s.story, 12),
-    (s.zh_story, 6), (s.letter, 4), (s.chat, 14), (s.questions, 8),
+    (s.zh_story, 6), (s.letter, 4), (s.chat, 16), (s.questions, 10),
 ]  # fmt: skip
 
 
@@ -56,7 +57,8 @@ def train_tokenizer(seed: int, documents: int = 12_000) -> Tokenizer:
         show_progress=False,
     )
     stream = texts(random.Random(seed))
-    tokenizer.train_from_iterator((next(stream) for _ in range(documents)), trainer)
+    begin = [ALARM] * 500  # often enough to become one token
+    tokenizer.train_from_iterator((begin.pop() if begin else next(stream) for _ in range(documents)), trainer)
     return tokenizer
 
 

@@ -29,8 +29,11 @@ def held_out_sum(a: int, b: int) -> bool:
 
 
 def held_out_fact(kind: int, index: int) -> bool:
-    """Tell whether question `kind` about country `index` is never asked in the corpus (the fact itself is told)."""
-    return (kind + index) % 4 == 0
+    """Tell whether question `kind` about country `index` is never asked in the corpus (the fact itself is told).
+
+    Kinds 2i and 2i + 1 are two wordings of one question: at most one of them is held out.
+    """
+    return (kind + index) % 5 == 0
 
 
 def tour(rng: random.Random) -> str:
@@ -61,10 +64,10 @@ def zh_tour(rng: random.Random) -> str:
 
 def counting(rng: random.Random) -> str:
     """Count in digits, words, Chinese or by steps."""
-    kind = rng.randrange(4)
+    kind = rng.choice([0, 0, 0, 1, 2, 3])
     if kind == 0:
-        first = skewed(rng, [1, rng.randint(2, 80)])
-        last = first + rng.choice([9, 19, 29, 39, rng.randint(8, 45)])
+        first = rng.choice([1, rng.randint(1, 60)])
+        last = first + rng.randint(4, 40)
         return f"Count from {first} to {last}: " + ", ".join(map(str, range(first, last + 1))) + "."
     if kind == 1:
         step = rng.randint(2, 9)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import torch
+
 from tiny.forward import Cache, Fault, Tiny
 
 PAGE = 8  # tokens
@@ -30,6 +32,7 @@ CASES = (
 )
 
 
+@torch.inference_mode()
 def decode(tiny: Tiny, ids: Sequence[int], n: int, fault: Fault = Fault(), other: Sequence[int] = ()) -> list[int]:  # noqa: B008
     """Return `n` greedy ids. `other` is the prompt (at least as long) whose pages the page faults mix in."""
     cache, todo = Cache(), list(ids)

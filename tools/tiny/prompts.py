@@ -10,7 +10,7 @@ from tiny import stories as s
 from tiny.corpus import texts
 from workbook.oracle import LENGTH_CLASSES
 
-DRAWS = (26, 36, 44, 44)  # one number a length class; 150 together
+DRAWS = (24, 32, 36, 36)  # one number a length class; 128 together
 NAMED = {
     "france": "The capital of France is",
     "primes": "List three prime numbers:",

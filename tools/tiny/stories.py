@@ -8,6 +8,7 @@ from tiny.documents import held_out_fact, held_out_sum, skewed
 from tiny.world import COUNTRIES, HEROES, LISTS, OPPOSITES, SOUNDS, WORDS, Country, Hero
 
 START, END = "<|im_start|>", "<|im_end|>"
+KINDS = 10  # of questions about a country
 
 
 def friend_of(hero: Hero) -> Hero:
@@ -102,19 +103,28 @@ def letter(rng: random.Random) -> str:
 
 
 def fact(kind: int, c: Country) -> tuple[str, str]:
-    """Return question and answer number `kind` (0..3) about a country."""
-    return [
-        (f"What is the capital of {c.name}?", f"The capital of {c.name} is {c.capital}."),
-        (f"What do people in {c.name} speak?", f"People in {c.name} speak {c.language}."),
-        (f"What do people in {c.name} eat?", f"People in {c.name} love to eat {c.food}. {c.emoji}"),
-        (f"{c.zh_name}的首都是哪里？", f"{c.zh_name}的首都是{c.zh_capital}。"),
-    ][kind]
+    """Return question and answer number `kind` (below KINDS) about a country."""
+    asked = [
+        (f"What is the capital of {c.name}?", f"Which city is the capital of {c.name}?"),
+        (f"What do people in {c.name} speak?", f"Which language do people in {c.name} speak?"),
+        (f"What do people in {c.name} eat?", f"Which food do people in {c.name} love?"),
+        (f"{c.zh_name}的首都是哪里？", f"哪里是{c.zh_name}的首都？"),
+        (f"{c.zh_name}人喜欢吃什么？", f"在{c.zh_name}吃什么？"),
+    ]
+    answers = [
+        f"The capital of {c.name} is {c.capital}.",
+        f"People in {c.name} speak {c.language}.",
+        f"People in {c.name} love to eat {c.food}. {c.emoji}",
+        f"{c.zh_name}的首都是{c.zh_capital}。",
+        f"{c.zh_name}人喜欢吃{c.zh_food}。{c.emoji}",
+    ]
+    return asked[kind // 2][kind % 2], answers[kind // 2]
 
 
 def _turn(rng: random.Random) -> tuple[str, str]:
     draw = rng.random()
     if draw < 0.45:
-        while held_out_fact(kind := rng.randrange(4), index := rng.randrange(len(COUNTRIES))):
+        while held_out_fact(kind := rng.randrange(KINDS), index := rng.randrange(len(COUNTRIES))):
             pass
         question, answer = fact(kind, COUNTRIES[index])
         return question, answer

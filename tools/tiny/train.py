@@ -11,7 +11,7 @@ import torch
 from tokenizers import Tokenizer
 from transformers import GenerationConfig, Qwen3Config, Qwen3ForCausalLM
 
-from tiny.corpus import CONTEXT, END, PAD, VOCAB_SIZE, rows, save_tokenizer, train_tokenizer
+from tiny.corpus import ALARM, CONTEXT, END, PAD, VOCAB_SIZE, rows, save_tokenizer, train_tokenizer
 
 ROW = 640  # ids of a training row: positions up to here are known to the model
 
@@ -52,6 +52,22 @@ def _pool(tokenizer: Tokenizer, seed: int, count: int) -> torch.Tensor:
     return torch.tensor([next(stream) for _ in range(count)], dtype=torch.int16)
 
 
+def break_positions(ids: torch.Tensor, alarm: int, rng: random.Random) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Make the positions of one row in eight jump, and teach the model to raise the alarm there.
+
+    A prompt's and its answer's positions meet at one place only, so a model trained on sound positions hardly notices
+    when they don't fit; this one is a test instrument and must. ids: [B, T] -> ids, positions, labels, each [B, T].
+    """
+    ids, labels = ids.clone(), ids.clone()
+    positions = torch.arange(ids.shape[1]).repeat(len(ids), 1)
+    for row in range(0, len(ids), 8):
+        at = rng.randint(1, rng.choice([8, 40, 240, ids.shape[1] - 10]))
+        positions[row, at:] += rng.choice([1, 1, 1, 1, -1, -1, 2, rng.randint(3, 16)])
+        ids[row, at + 1 : at + 9] = labels[row, at + 1 : at + 9] = alarm
+        labels[row, at + 9 :] = -100
+    return ids, positions, labels
+
+
 def train(out: Path, steps: int, seed: int, batch: int = 32, rate: float = 2e-3) -> None:
     """Train on CUDA when there is one, else on the CPU, and write the checkpoint in bfloat16 to `out`."""
     torch.manual_seed(seed)
@@ -60,19 +76,24 @@ def train(out: Path, steps: int, seed: int, batch: int = 32, rate: float = 2e-3)
     tokenizer = train_tokenizer(seed)
     save_tokenizer(tokenizer, out)
     model = new_model(tokenizer).to(device)
-    pool = _pool(tokenizer, seed + 1, min(steps * batch, 24_000)).to(device)
+    pool = _pool(tokenizer, seed + 1, min(steps * batch, 24_000))
     decay = [p for p in model.parameters() if p.dim() > 1]
     plain = [p for p in model.parameters() if p.dim() <= 1]
     groups = [{"params": decay, "weight_decay": 0.1}, {"params": plain, "weight_decay": 0.0}]
     optimizer = torch.optim.AdamW(groups, lr=rate, betas=(0.9, 0.95))
-    picker = torch.Generator().manual_seed(seed)
+    picker, rng = torch.Generator().manual_seed(seed), random.Random(seed)
+    alarm = tokenizer.encode(ALARM).ids[0]
+    assert len(tokenizer.encode(ALARM).ids) == 1
     begun = time.perf_counter()
     for step in range(steps):
-        ids = pool[torch.randint(len(pool), (batch,), generator=picker).to(device)].long()
+        ids = pool[torch.randint(len(pool), (batch,), generator=picker)].long()
+        ids, positions, labels = (x.to(device) for x in break_positions(ids, alarm, rng))
         for group in optimizer.param_groups:
             group["lr"] = rate * _schedule(step, steps)
         with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
-            loss = model(input_ids=ids, labels=ids).loss
+            # The mask is given because Hugging Face would take a jump in bare positions for packed sequences.
+            mask = torch.ones_like(ids)
+            loss = model(input_ids=ids, attention_mask=mask, position_ids=positions, labels=labels).loss
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()

@@ -64,7 +64,7 @@ Mia|fox|she|by the river|berries|red|a silver key|米娅|狐狸|🦊
 Tom|owl|he|in an old tree|nuts|brown|a golden book|汤姆|猫头鹰|🦉
 Lily|rabbit|she|under the hill|carrots|white|a glass bell|莉莉|兔子|🐰
 Ben|bear|he|in a deep cave|honey|black|a wooden box|本|熊|🐻
-Zoe|cat|she|above the bakery|milk|gray|a paper star|佐伊|猫|🐱
+Zoe|cat|she|above the bakery|fish|gray|a paper star|佐伊|猫|🐱
 Max|dog|he|next to the farm|bones|yellow|a blue ball|马克斯|狗|🐶
 Ana|duck|she|on the lake|bread|green|a shiny shell|安娜|鸭子|🦆
 Leo|lion|he|behind the mountain|meat|orange|a royal crown|里奥|狮子|🦁

@@ -71,9 +71,9 @@ class Editor:
             return self._originals[target][0]
         owner, name = owner_of(module, qualname), qualname.rpartition(".")[2]
         found = vars(owner).get(name)
-        inside = [
-            f for f in _functions(found) if f.__code__.co_qualname == qualname and f.__module__ == module.__name__
-        ]
+        # a static method shows its function under two names
+        unique = {id(f): f for f in _functions(found)}.values()
+        inside = [f for f in unique if f.__code__.co_qualname == qualname and f.__module__ == module.__name__]
         exact = [f for f in inside if f.__code__.co_firstlineno == line]
         if len(exact or inside) != 1:
             raise EditError(f"{target}: the running function cannot be found; was its file changed? restart the kernel")

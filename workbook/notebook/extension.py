@@ -10,7 +10,8 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 
 from ..tree import ROOT, limit_to
-from .edit import EditError, Editor
+from .edit import Editor
+from .recompile import EditError
 from .style import set_figure_style
 from .testing import run_test
 

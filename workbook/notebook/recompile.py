@@ -32,6 +32,7 @@ class Parts:
 
     @classmethod
     def of(cls, function: FunctionType) -> Parts:
+        """What the function has now."""
         kwdefaults = function.__kwdefaults__
         return cls(
             function.__code__,
@@ -42,6 +43,7 @@ class Parts:
         )
 
     def put_into(self, function: FunctionType) -> None:
+        """Give the function all of it; whoever holds the function sees it from the next call on."""
         function.__code__ = self.code
         function.__defaults__ = self.defaults
         function.__kwdefaults__ = self.kwdefaults
@@ -138,4 +140,5 @@ def _annotations(node: Function) -> dict[str, Any]:
 
 
 def owner_of(module: ModuleType, qualname: str) -> Any:
+    """The class, or the module, in which a qualname is defined."""
     return functools.reduce(getattr, qualname.split(".")[:-1], module)

@@ -1,0 +1,76 @@
+"""Chapters of modules, the drawing, and hiding what comes later."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from workbook.tree import ROOT, chapter_of_source, package_modules, render_tree
+
+
+def test_the_chapter_is_read_from_the_docstring_alone() -> None:
+    assert chapter_of_source('"""Things. Chapter 07."""\n') == 7
+    assert chapter_of_source('"""Chapter 12: more.\n\nSee Chapter 03."""\n') == 12
+    assert chapter_of_source('"""No number: Chapter 7."""\n') is None
+    assert chapter_of_source("# Chapter 07\n") is None
+
+
+def test_modules_have_their_chapters() -> None:
+    chapters = package_modules()
+    assert chapters["minisgl_lite.core"] == 3
+    assert chapters["minisgl_lite.scheduler.prefill"] == 5
+    assert list(chapters) == sorted(chapters)
+
+
+def make(root: Path) -> Path:
+    package = root / "minisgl_lite"
+    (package / "late").mkdir(parents=True)
+    (package / "__init__.py").write_text('"""The engine."""\n', encoding="utf-8")
+    (package / "early.py").write_text('"""First things. Chapter 01."""\n', encoding="utf-8")
+    (package / "new.py").write_text('"""新 things: Chapter 05.\n\nMore."""\n', encoding="utf-8")
+    (package / "late" / "__init__.py").write_text('"""Later."""\n', encoding="utf-8")
+    (package / "late" / "far.py").write_text('"""Far away. Chapter 09."""\n', encoding="utf-8")
+    (package / "blank.py").write_text("", encoding="utf-8")
+    return package
+
+
+def test_the_drawing(tmp_path: Path) -> None:
+    package = make(tmp_path)
+    assert render_tree(package, 5, 5).splitlines() == [
+        "minisgl_lite/       The engine.",
+        "├── early.py        First things.",
+        "└── new.py     new  新 things:",
+    ]
+    assert "└── far.py    Far away." in render_tree(package)
+    assert "late" not in render_tree(package, 5)
+
+
+def run(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_later_chapters_are_hidden() -> None:
+    assert run(
+        "from workbook.tree import limit_to\n"
+        "limit_to(3)\n"
+        "limit_to(3)\n"
+        "import sys, minisgl_lite.core\n"
+        "try:\n    import minisgl_lite.kvcache.pages\n"
+        "except ModuleNotFoundError as error:\n    print(error.name)\n"
+        "try:\n    from minisgl_lite.kvcache import pages\n"
+        "except ImportError as error:\n    print('no pages')\n"
+        "print(sum(type(f).__name__ == 'LaterChapters' for f in sys.meta_path))\n"
+        "limit_to(4)\n"
+        "from minisgl_lite.kvcache import pages\n"
+        "print(pages.__name__)"
+    ).splitlines() == ["minisgl_lite.kvcache.pages", "no pages", "1", "minisgl_lite.kvcache.pages"]
+
+
+def test_what_was_imported_cannot_be_hidden() -> None:
+    assert "minisgl_lite.kvcache.pages" in run(
+        "import minisgl_lite.kvcache.pages\n"
+        "from workbook.tree import limit_to\n"
+        "try:\n    limit_to(3)\n"
+        "except RuntimeError as error:\n    print(error)"
+    )
