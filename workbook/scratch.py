@@ -48,9 +48,12 @@ def chapter_tree(root: Path, target: Path, chapter: int) -> None:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
-def nbval_command(tree: Path, notebooks: Iterable[Path]) -> list[str]:
-    """The command that re-executes notebooks and compares their outputs with the stored ones. Run it in `tree`."""
-    options = ["--nbval", "--nbval-current-env", f"--nbval-cell-timeout={CELL_TIMEOUT}"]
+def nbval_command(tree: Path, notebooks: Iterable[Path], timeout: int = CELL_TIMEOUT) -> list[str]:
+    """The command that re-executes notebooks and compares their outputs with the stored ones. Run it in `tree`.
+
+    A cell that takes longer than `timeout` seconds fails.
+    """
+    options = ["--nbval", "--nbval-current-env", f"--nbval-cell-timeout={timeout}"]
     options += ["--nbval-sanitize-with", str(tree / "workbook" / "nbval.ini")]
     options += ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=short"]
     return [sys.executable, "-m", "pytest", *options, *(str(path) for path in notebooks)]
