@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .tree import PACKAGE, chapter_of_source, module_files
 
-_LEFT_OUT = {"work", "site", "build", "dist", "__pycache__", "node_modules"}
+_LEFT_OUT = {"work", "site", "build", "dist"}  # at the root: a student's, or built
 CELL_TIMEOUT = 300  # seconds; a whole chapter takes about sixty
 
 
@@ -24,7 +24,10 @@ def copy_repository(root: Path, target: Path) -> None:
     """Copy all that is not hidden, a student's or built. `target` must not exist."""
 
     def ignored(folder: str, names: list[str]) -> Iterable[str]:
-        return [n for n in names if n.startswith(".") or n in _LEFT_OUT or n.endswith((".egg-info", ".pyc"))]
+        top = _LEFT_OUT if Path(folder) == root else set()
+        return [
+            n for n in names if n.startswith(".") or n in {"__pycache__", *top} or n.endswith((".egg-info", ".pyc"))
+        ]
 
     shutil.copytree(root, target, ignore=ignored)
 

@@ -7,9 +7,9 @@ import nbformat
 import pytest
 
 from tests.helpers.toybook import MODULE, SPEC
-from workbook.build.cli import main
-from workbook.build.derived import derive
-from workbook.build.master import BuildError
+from workbook.builder.cli import main
+from workbook.builder.derived import derive
+from workbook.builder.master import BuildError
 from workbook.tree import ROOT
 
 HEAD = (

@@ -9,7 +9,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from workbook.build.cli import main
+from workbook.builder.cli import main
 from workbook.scratch import copy_repository, environment, nbval_command
 from workbook.tree import ROOT
 

@@ -36,11 +36,20 @@ def test_the_composition_root_is_the_same_in_every_tree(tmp_path: Path) -> None:
 
 
 def test_a_copy_leaves_out_what_is_hidden_or_a_students(tmp_path: Path) -> None:
-    for name in ("a.py", ".venv/x", ".git/y", "work/z.py", "site/i.html", "b/__pycache__/c.pyc", "b/d.py"):
+    for name in (
+        "a.py",
+        ".venv/x",
+        ".git/y",
+        "work/z.py",
+        "site/i.html",
+        "b/__pycache__/c.pyc",
+        "b/d.py",
+        "b/site/e.py",
+    ):
         put(tmp_path / "from", name, "")
     copy_repository(tmp_path / "from", tmp_path / "to")
     copied = sorted(p.relative_to(tmp_path / "to").as_posix() for p in (tmp_path / "to").rglob("*") if p.is_file())
-    assert copied == ["a.py", "b/d.py"]
+    assert copied == ["a.py", "b/d.py", "b/site/e.py"]
 
 
 @pytest.fixture
