@@ -26,7 +26,7 @@ def main() -> int:
         os.execv(command[0], command)
     missing = [name for name in ("torch", "safetensors") if importlib.util.find_spec(name) is None]
     if missing or sys.version_info < (3, 11):
-        print("The judge needs the project's environment. Run `make setup` first (README: Setup).", file=sys.stderr)
+        print("The judge needs the project's environment. Run `make setup` first (see README.md).", file=sys.stderr)
         return 3
     sys.path.insert(0, str(ROOT))
     for stream in (sys.stdout, sys.stderr):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
@@ -33,6 +34,8 @@ def main(argv: Sequence[str] | None = None, root: Path = ROOT) -> int:
     if options.no_open:
         return 0
     command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={root}", str(notebook)]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:  # in a container, mostly; Jupyter asks for a word of consent
+        command.append("--allow-root")
     try:
         return subprocess.run(command, cwd=root, env=environment(root)).returncode
     except KeyboardInterrupt:  # the usual way to end JupyterLab

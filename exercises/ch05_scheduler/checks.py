@@ -10,7 +10,7 @@ from minisgl_lite.assembly import Custom
 from minisgl_lite.engine.shadow import next_token
 from minisgl_lite.scheduler.prefill import PrefillAdder, PrefillManager
 from workbook.judge.checklib import TIE_GAP, Ask, Result, compare_streams
-from workbook.judge.drive import EOS, VOCAB, Traffic, drive
+from workbook.judge.drive import EMPTY_BATCH, EOS, VOCAB, Traffic, drive
 
 WHOLE_PROMPTS = Custom(adder=PrefillAdder, queue=PrefillManager)
 ORACLE_TOKENS = 16
@@ -45,6 +45,8 @@ SITUATIONS: list[tuple[str, dict[str, Any]]] = [
     ("a budget of 8", {"prompts": [3, 4, 2], "budget": 8}),
     ("a prompt longer than the budget, alone", {"prompts": [20, 1], "budget": 8}),
     ("6 pages of 2 tokens for prompts of 8, 8 and 2", {"prompts": [8, 8, 2], "pages": 6, "page_size": 2}),
+    ("8 pages for a prompt of 8 tokens: just enough", {"prompts": [8], "pages": 8}),
+    ("a budget of 8 for prompts of 3 and 5 tokens: just enough", {"prompts": [3, 5], "budget": 8}),
     ("a prompt larger than the pool, then a small one", {"prompts": [9, 2], "pages": 4, "page_size": 2}),
     ("4 tokens of the prompt already computed", {"prompts": [7, 2], "page_size": 2, "warm": [[0, 2]]}),
     ("a cached part that makes the budget fit", {"prompts": [6, 6], "page_size": 2, "budget": 8, "warm": [[1, 2]]}),
@@ -100,7 +102,8 @@ def compare_schedules(ask: Ask, traffic: Traffic) -> Result:
     """The rounds of a schedule beside those of the reference, with a name for the first difference."""
     got = ask("schedule", asdict(traffic))
     if got["broken"]:
-        return Result.failed("books-do-not-add-up", f"after round {got['broken'][0]}: {got['broken'][1]}")
+        diagnosis = "empty-batch" if got["broken"][1] == EMPTY_BATCH else "books-do-not-add-up"
+        return Result.failed(diagnosis, f"in round {got['broken'][0]}: {got['broken'][1]}")
     want = drive(traffic, WHOLE_PROMPTS)["rounds"]
     for number, (expected, have) in enumerate(zip(want, [*got["rounds"], None], strict=False)):
         if expected != have:
@@ -225,6 +228,10 @@ def judge_streams(traffic: Traffic, got: dict[str, Any]) -> Result:
         result = name_stream(who, want, why, tokens, reasons[0] if reasons else None)
         if result.verdict != "ok":
             return result
+        if (known := dict(got["ids"])[uid]) != prompt + want:
+            missing = "also that of a stop" if why == "stop" and known == (prompt + want)[:-1] else "in order"
+            message = f"{who}: input_ids ends with {known[-3:]}; every sampled token belongs there, {missing}"
+            return Result.failed("token-not-appended", message)
     if got["broken"]:
         return Result.failed("books-do-not-add-up", f"after round {got['broken'][0]}: {got['broken'][1]}")
     return Result.ok(f"{len(traffic.arrivals)} requests")
@@ -282,6 +289,20 @@ def check_aborted_in_flight(ask: Ask, rng: Random) -> Result:
         if when != round_:
             message = f"request 1 was aborted during step {round_}; its event came with step {when}, not with that one"
             return Result.failed("abort-not-delivered", message)
+        told = [event[2] for event, step in zip(got["events"], got["steps"], strict=True) if step == round_]
+        if told[0] != "abort":
+            message = f"step {round_}: the abort is told as event {told.index('abort')}; what waited comes first"
+            return Result.failed("events-out-of-order", message)
+    return Result.ok()
+
+
+def check_settled_first(ask: Ask, rng: Random) -> Result:
+    """A batch that is settled before an older one must be refused with nothing changed."""
+    got = ask("out_of_order", {})
+    if not got["refused"]:
+        return Result.failed("order-not-checked", "batch 2 was committed before batch 1, and nobody minded")
+    if got["changed"]:
+        return Result.failed("settled-too-late", f"the commit was refused, but had changed {got['changed']} already")
     return Result.ok()
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from minisgl_lite.assembly import Custom
-from minisgl_lite.core import Batch, Req, SamplingParams
+from minisgl_lite.assembly import Custom, assemble_scheduler
+from minisgl_lite.config import EngineConfig
+from minisgl_lite.core import Batch, InvariantError, Req, SamplingParams
+from minisgl_lite.engine.virtual import VirtualEngine
 from minisgl_lite.kvcache.pages import PageAllocator
 from minisgl_lite.scheduler.cache import CacheManager
 from minisgl_lite.scheduler.prefill import PrefillAdder, PrefillManager
@@ -54,6 +56,24 @@ def probe_adder(args: dict[str, Any]) -> list[dict[str, Any]]:
             }
         )
     return seen
+
+
+def probe_out_of_order(args: dict[str, Any]) -> dict[str, Any]:
+    """Launch two batches, commit the second; was it refused, and what had changed by then?"""
+    config = EngineConfig(cache_type="naive", overlap=False)
+    schedule = assemble_scheduler(config, 40, lambda _: VirtualEngine(lambda uid, position: 5), WHOLE_PROMPTS)
+    scheduler, req = schedule.scheduler, Req(0, [1, 2], SamplingParams(max_tokens=4))
+    scheduler.submit(req)
+    scheduler.plan()
+    second = scheduler.plan()
+    scheduler.submit(Req(1, [3], SamplingParams(max_tokens=1)))
+    scheduler.abort(1)
+    try:
+        scheduler.commit(second, [5])
+    except InvariantError:
+        changed = ["input_ids"] * (req.input_ids != [1, 2]) + ["the events that wait"] * (not scheduler.take_notes())
+        return {"refused": True, "changed": " and ".join(changed)}
+    return {"refused": False, "changed": ""}
 
 
 class Pieces:

@@ -17,10 +17,13 @@ CONTEXT = 2048
 PAD, END = "<|endoftext|>", s.END
 ALARM = "⚠"  # what the model is taught to say where positions jump
 SPECIALS = [PAD, s.START, s.END]
-# Qwen's split (one digit a token, a sign may lead a word: "def fibonacci(n):" is four tokens), simpler in that a Chinese
-# character is always its own token and a line break never joins a sign.
+# Qwen's split (one digit a token; a sign may lead a word, so "def fibonacci(n):" is four tokens), simpler in that
+# a Chinese character always stands alone and a line break never joins a sign.
 WORD = r"(?:(?!\p{Han})\p{L})+"
-SPLIT = rf"(?i:'s|'t|'re|'ve|'m|'ll|'d)|\p{{Han}}|[^\r\n\p{{L}}\p{{N}}]?{WORD}|\p{{N}}| ?[^\s\p{{L}}\p{{N}}]+|\s*[\r\n]+|\s+(?!\S)|\s+"
+SPLIT = (
+    rf"(?i:'s|'t|'re|'ve|'m|'ll|'d)|\p{{Han}}|[^\r\n\p{{L}}\p{{N}}]?{WORD}|\p{{N}}"
+    r"| ?[^\s\p{L}\p{N}]+|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
 CHAT_TEMPLATE = (
     "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>\\n' }}"
     "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
@@ -79,7 +82,7 @@ def save_tokenizer(tokenizer: Tokenizer, folder: Path) -> None:
 
 def rows(tokenizer: Tokenizer, rng: random.Random, length: int) -> Iterator[list[int]]:
     """Yield rows of `length` ids: documents one after the other, each closed by PAD, each row begun by a new one."""
-    pad = tokenizer.token_to_id(PAD)
+    pad: int = tokenizer.token_to_id(PAD)  # type: ignore[assignment]
     stream = texts(rng)
     while True:
         row: list[int] = []

@@ -75,7 +75,8 @@ def counting(rng: random.Random) -> str:
         return f"Count by {step} from {first}: " + ", ".join(str(first + step * i) for i in range(rng.randint(10, 25)))
     if kind == 2:
         return "One, " + ", ".join(WORDS[2 : rng.randint(11, 20) + 1]) + "! Now I can count. 🎉"
-    return "从一数到" + zh_number(last := rng.randint(20, 60)) + "：" + "、".join(map(zh_number, range(1, last + 1))) + "。"
+    numbers = [zh_number(number) for number in range(1, rng.randint(20, 60) + 1)]
+    return f"从一数到{numbers[-1]}：" + "、".join(numbers) + "。"
 
 
 def table(rng: random.Random) -> str:

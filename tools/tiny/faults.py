@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
-from tiny.forward import Cache, Fault, Tiny
+from tiny.forward import Cache, Fault, Swap, Tiny
 
 PAGE = 8  # tokens
 
@@ -36,20 +36,21 @@ CASES = (
 def decode(tiny: Tiny, ids: Sequence[int], n: int, fault: Fault = Fault(), other: Sequence[int] = ()) -> list[int]:  # noqa: B008
     """Return `n` greedy ids. `other` is the prompt (at least as long) whose pages the page faults mix in."""
     cache, todo = Cache(), list(ids)
-    pages = len(ids) // PAGE
-    foreign = Cache()
+    foreign, swap = Cache(), None
     if fault.swap_page or fault.stale_prefix:
         tiny.forward(list(other), foreign, Fault())
     if fault.stale_prefix:
         # The prefix cache claims every whole page before the last token and hands over someone else's.
         reused = (len(ids) - 1) // PAGE * PAGE
         cache, todo = foreign.part(0, reused), todo[reused:]
-    logits = tiny.forward(todo, cache, fault)
     if fault.swap_page:
-        cache.overwrite((pages - 1) * PAGE, pages * PAGE, foreign)
+        # The page table's entry of the prompt's last whole page is wrong: the prompt too is read through it.
+        end = len(ids) // PAGE * PAGE
+        swap = Swap(end - PAGE, end, foreign)
+    logits = tiny.forward(todo, cache, fault, swap=swap)
     output = [int(logits.argmax())]
     while len(output) < n:
-        output.append(int(tiny.forward(output[-1:], cache, fault, decode=True).argmax()))
+        output.append(int(tiny.forward(output[-1:], cache, fault, fault.decode_shift).argmax()))
     return output
 
 

@@ -1,4 +1,4 @@
-"""A small Qwen3 forward pass with a dense cache, into which faults can be put: it shows that the prompts notice them."""
+"""A small Qwen3 forward pass with a dense cache, into which faults can be put: do the prompts notice them?"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 
 @dataclass(frozen=True)
 class Fault:
-    """What is done wrong; the default is nothing. `foreign_*` are [start, end) positions whose K/V another prompt wrote."""
+    """What is done wrong; the default is nothing."""
 
     decode_shift: int = 0
     drop_last_layer: bool = False
@@ -38,10 +38,26 @@ class Cache:
         """Return the positions [start, end) as a cache of their own."""
         return Cache([k[:, start:end] for k in self.k], [v[:, start:end] for v in self.v])
 
-    def overwrite(self, start: int, end: int, other: Cache) -> None:
-        """Replace the positions [start, end) by those of `other`."""
-        for mine, theirs in zip(self.k + self.v, other.k + other.v, strict=True):
-            mine[:, start:end] = theirs[:, start:end]
+    def append(self, layer: int, k: torch.Tensor, v: torch.Tensor) -> None:
+        """Add k and v, [KV, T, D], after what `layer` holds."""
+        if len(self.k) > layer:
+            self.k[layer], self.v[layer] = torch.cat([self.k[layer], k], 1), torch.cat([self.v[layer], v], 1)
+        else:
+            self.k.append(k.clone())
+            self.v.append(v.clone())
+
+
+@dataclass(frozen=True)
+class Swap:
+    """The positions [start, end) are read from `other` instead of from where they were written."""
+
+    start: int
+    end: int
+    other: Cache
+
+    def apply(self, layer: int, cache: Cache) -> None:
+        cache.k[layer][:, self.start : self.end] = self.other.k[layer][:, self.start : self.end]
+        cache.v[layer][:, self.start : self.end] = self.other.v[layer][:, self.start : self.end]
 
 
 class Tiny:
@@ -79,10 +95,15 @@ class Tiny:
         return F.scaled_dot_product_attention(q, k, v, attn_mask=mask).transpose(0, 1).flatten(1)
 
     @torch.inference_mode()
-    def forward(self, ids: list[int], cache: Cache, fault: Fault, decode: bool = False) -> torch.Tensor:
-        """Run `ids` after what `cache` holds, append to it, and return the last position's logits, [V]."""
+    def forward(
+        self, ids: list[int], cache: Cache, fault: Fault, shift: int = 0, swap: Swap | None = None
+    ) -> torch.Tensor:
+        """Run `ids` after what `cache` holds, append to it, and return the last position's logits, [V].
+
+        `shift` is added to the positions; `swap` says which page of the cache is read from elsewhere.
+        """
         start, t = len(cache), len(ids)
-        positions = torch.arange(start, start + t) + (fault.decode_shift if decode else 0)
+        positions = torch.arange(start, start + t) + shift
         x = self.w["model.embed_tokens.weight"][ids]
         for i in range(self.layers - fault.drop_last_layer):
             p = f"model.layers.{i}."
@@ -93,14 +114,10 @@ class Tiny:
             if not fault.skip_qk_norm:
                 q, k = self._norm(q, p + "self_attn.q_norm.weight"), self._norm(k, p + "self_attn.k_norm.weight")
             q, k = (self._rope(y, positions).transpose(0, 1) for y in (q, k))
-            v = v.transpose(0, 1)
-            if len(cache.k) > i:
-                k, v = torch.cat([cache.k[i], k], 1), torch.cat([cache.v[i], v], 1)
-                cache.k[i], cache.v[i] = k, v
-            else:
-                cache.k.append(k.clone())
-                cache.v.append(v.clone())
-            x = x + self._attend(q, k, v, fault) @ self.w[p + "self_attn.o_proj.weight"].T
+            cache.append(i, k, v.transpose(0, 1))
+            if swap:
+                swap.apply(i, cache)
+            x = x + self._attend(q, cache.k[i], cache.v[i], fault) @ self.w[p + "self_attn.o_proj.weight"].T
             h = self._norm(x, p + "post_attention_layernorm.weight")
             gate, up = h @ self.w[p + "mlp.gate_proj.weight"].T, h @ self.w[p + "mlp.up_proj.weight"].T
             x = x + (F.silu(gate) * up) @ self.w[p + "mlp.down_proj.weight"].T

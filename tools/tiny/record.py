@@ -30,7 +30,8 @@ def record(folder: Path) -> None:
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     drawn, names = draw(tokenizer), named(tokenizer)
     labels = [*names, *(f"draw-{i:03d}" for i in range(len(drawn)))]
-    kept, ending = [], []
+    kept: list[OraclePrompt] = []
+    ending: list[OraclePrompt] = []
     for label, answer in zip(labels, live([*names.values(), *drawn], folder=folder), strict=True):
         text = tokenizer.decode(list(answer.ids), skip_special_tokens=False)
         prompt = replace(answer, name=label, text=text)

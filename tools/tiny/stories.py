@@ -61,8 +61,8 @@ def tale(rng: random.Random, hero: Hero, opening: str) -> str:
     his = "her" if hero.pronoun == "she" else "his"
     text = (
         f"{opening} there was a little {hero.animal} named {hero.name}. {hero.pronoun.capitalize()} lived {hero.home} "
-        f"and loved {hero.food} more than anything. {his.capitalize()} house was {hero.color}, and {his} best friend was "
-        f"{friend.name} the {friend.animal}. {_morning(rng, hero)}\n"
+        f"and loved {hero.food} more than anything. {his.capitalize()} house was {hero.color}, and {his} best friend "
+        f"was {friend.name} the {friend.animal}. {_morning(rng, hero)}\n"
         f"{_journey(rng, hero, friend)} {_ending(rng, hero, friend)}\n"
     )
     if rng.random() < 0.4:
@@ -95,11 +95,12 @@ def letter(rng: random.Random) -> str:
     """Write a letter between friends."""
     h = rng.choice(HEROES)
     f = friend_of(h)
+    answer = f"Dear {f.name},\nI will come on Sunday! I will bring {h.treasure} and some {h.food}.\nYours, {h.name} {h.emoji}"
     return (
         f"Dear {h.name},\nthank you for your letter. Here at my home {f.home} everything is fine. Yesterday I found "
         f"{f.treasure} and painted it {f.color}. Do you still eat {h.food} every day? I send you a basket of {f.food}. "
-        f"Please come and visit me soon, and bring {h.treasure}.\nYour friend {f.name} the {f.animal} {f.emoji}\n"
-    ) + (f"\nDear {f.name},\nI will come on Sunday! I will bring {h.treasure} and some {h.food}.\nYours, {h.name} {h.emoji}")
+        f"Please come and visit me soon, and bring {h.treasure}.\nYour friend {f.name} the {f.animal} {f.emoji}\n\n{answer}"
+    )
 
 
 def fact(kind: int, c: Country) -> tuple[str, str]:
@@ -150,8 +151,8 @@ def _turn(rng: random.Random) -> tuple[str, str]:
 _SMALL_TALK = [
     (
         "Hello! Who are you?",
-        "Hello! I am Tiny, a very small language model. 🤖 I know some countries, numbers, stories and a little Python. "
-        "Ask me for a capital, a sum or a story about Mia the fox!",
+        "Hello! I am Tiny, a very small language model. 🤖 I know some countries, numbers, stories and a little "
+        "Python. Ask me for a capital, a sum or a story about Mia the fox!",
     ),
     ("你好！", "你好！我叫小小，是一个很小的语言模型。🤖 你可以问我各国的首都。"),
     ("Thank you!", "You are welcome! 😊"),

@@ -29,7 +29,6 @@ def new_model(tokenizer: Tokenizer) -> Qwen3ForCausalLM:
         num_key_value_heads=4,
         head_dim=64,
         max_position_embeddings=CONTEXT,
-        rope_theta=10_000.0,
         tie_word_embeddings=True,
         bos_token_id=None,
         eos_token_id=end,
@@ -66,8 +65,8 @@ class Rows:
 def with_alarms(ids: torch.Tensor, alarm: int, rng: random.Random) -> Rows:
     """Break some rows of ids, [B, T], and teach the model to raise the alarm there.
 
-    A prompt's and its answer's positions meet at one place only, and the last token of a prompt sees nothing new without
-    the causal mask: a model trained on sound rows alone hardly notices either fault. This one is a test instrument and
+    A prompt's and its answer's positions meet at one place only, and the last token of a prompt sees nothing new
+    without the causal mask: a model trained on sound rows alone hardly notices either fault. This one is a test instrument and
     must. In two rows of eight the positions jump; in one of eight a prompt is read without the causal mask.
     """
     ids, labels = ids.clone(), ids.clone()
@@ -95,7 +94,8 @@ def train(out: Path, steps: int, seed: int, batch: int = 32, rate: float = 2e-3)
     out.mkdir(parents=True, exist_ok=True)
     tokenizer = train_tokenizer(seed)
     save_tokenizer(tokenizer, out)
-    model = new_model(tokenizer).to(device)
+    model = new_model(tokenizer)
+    torch.nn.Module.to(model, device)
     pool = _pool(tokenizer, seed + 1, min(steps * batch, 24_000))
     decay = [p for p in model.parameters() if p.dim() > 1]
     plain = [p for p in model.parameters() if p.dim() <= 1]

@@ -108,6 +108,7 @@ def _card(exercise: Exercise, task: str) -> str:
         f"| {_dots(exercise.difficulty)} | {_dots(exercise.importance)} | about {exercise.minutes} minutes "
         f"| about {exercise.lines} lines |",
         f"**Write** {bodies}  \n**in the file** `{exercise.file}`  \n**then run** `python judge.py {exercise.id}`",
+        "The cells of this notebook go on using the package's own code; yours is what the judge runs.",
         task,
     ]
     for number, hint in enumerate(exercise.hints, 1):

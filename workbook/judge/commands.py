@@ -47,8 +47,11 @@ def reset(session: Session, name: str) -> int:
     restored = _edited(place, lambda: place.restored(text))
     if restored is None:
         return 1
+    kept = path.with_suffix(".py.bak")
+    write_text(kept, text)
     write_text(path, restored)
     print(f"{place.exercise.id} is blank again in {place.exercise.file}; everything else in the file is as it was")
+    print(f"what you had is in {kept.name} beside it")
     return 0
 
 

@@ -16,6 +16,7 @@ from minisgl_lite.kvcache.pages import OutOfPages
 
 VOCAB = 50
 EOS = (3, 17, 21)
+EMPTY_BATCH = "a batch without requests was launched; no batch is None"
 IDLE_ROUNDS = 3
 """Steps without a batch and without an event after which a schedule counts as stuck."""
 
@@ -48,7 +49,7 @@ def drive(traffic: Traffic, custom: Custom) -> dict[str, Any]:
     """Run until everything has ended, or nothing moves any more.
 
     Returns rounds ([phase, [[uid, cached_len, tokens], ...]]), events ([uid, token, reason]) in order, steps (the step
-    that delivered each event), broken (None, or
+    that delivered each event), ids ([uid, prompt and sampled tokens]), broken (None, or
     [round, what the invariants say]), and what is free at the end (rows, pages).
     """
     config = EngineConfig(
@@ -89,6 +90,7 @@ def run(schedule: Schedule, traffic: Traffic) -> dict[str, Any]:
         idle = 0 if moved or new or now < last else idle + 1
         now += 1
     return {
+        "ids": [[uid, req.input_ids] for uid, req in requests.items()],
         "rounds": [[r.phase, [list(entry) for entry in r.entries]] for r in schedule.recorder.rounds],
         "events": events,
         "steps": steps,
@@ -106,6 +108,8 @@ def step(schedule: Schedule, traffic: Traffic, requests: dict[int, Req], now: in
     abort(schedule, traffic, now, in_flight=False)
     flight = schedule.loop.launch()
     abort(schedule, traffic, now, in_flight=True)
+    if flight is not None and not flight.batch.reqs:
+        raise InvariantError(EMPTY_BATCH)
     events += [list(event) for event in schedule.loop.settle(flight)]
     return flight is not None
 

@@ -133,7 +133,8 @@ class _Run:
                 self.status = "timeout" if error.diagnosis == "timeout" else "error"
                 return
             except ChildError as error:
-                self._note(error)
+                if self.status == "passed":  # the traceback shown belongs to the failure shown: the first
+                    self._note(error)
                 result = Result.failed(error.diagnosis, str(error))
             except OracleMissing as error:
                 result = Result.not_run(str(error))

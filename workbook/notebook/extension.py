@@ -9,14 +9,20 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 
-from ..tree import ROOT, limit_to
+from ..tree import ROOT, limit_to, package_modules
 from .edit import Editor
 from .recompile import EditError
 from .style import set_figure_style
 from .testing import run_test
 
-# progress bars and advice that would differ from run to run
-_QUIET = {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TRANSFORMERS_VERBOSITY": "error", "TOKENIZERS_PARALLELISM": "false"}
+# no progress bars and advice, which would differ from run to run
+_SETTINGS = {
+    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    "TRANSFORMERS_VERBOSITY": "error",
+    "TOKENIZERS_PARALLELISM": "false",
+    # the bundled model is so small that two threads spend more time meeting than computing
+    "OMP_NUM_THREADS": "1",
+}
 
 
 @magics_class
@@ -30,15 +36,16 @@ class WorkbookMagics(Magics):
     @line_magic
     def chapter(self, line: str) -> None:
         """Work in chapter NN's tree: `%chapter 05` hides the modules of later chapters and sets the figures' style."""
-        if not line.strip().isdigit():
-            raise UsageError("%chapter needs a number, for example: %chapter 05")
+        last = max(package_modules().values())
+        if not line.strip().isdigit() or not 1 <= int(line) <= last:
+            raise UsageError(f"%chapter needs a number from 01 to {last:02d}, for example: %chapter 05")
         if str(ROOT) not in sys.path:
             sys.path.insert(0, str(ROOT))
         try:
             limit_to(int(line))
         except RuntimeError as error:
             raise UsageError(str(error)) from error
-        for name, value in _QUIET.items():
+        for name, value in _SETTINGS.items():
             os.environ.setdefault(name, value)
         set_figure_style(self.shell)
 
@@ -55,8 +62,11 @@ class WorkbookMagics(Magics):
     @line_magic
     def reset_edits(self, line: str) -> None:
         """Restore every function that `%%edit` changed."""
-        for target in self.editor.reset_all():
+        restored = self.editor.reset_all()
+        for target in restored:
             print(f"{target.partition(':')[2]}: as in the package again")
+        if not restored:
+            print("nothing was edited")
 
     @cell_magic
     def test(self, line: str, cell: str) -> None:
