@@ -24,7 +24,7 @@ PROMPTS = (
     ("Once upon a time,", 40),
     ("中国的首都是", 10),
     ("def fibonacci(n):", 28),
-    ("从一数到十：", 24),
+    ("Count from 7 to 20:", 24),
     ("List three prime numbers:", 10),
 )
 SLOTS = 4

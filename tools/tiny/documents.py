@@ -7,7 +7,20 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from tiny.code import FUNCTIONS
-from tiny.world import BEATS, COUNTRIES, DAYS, HEROES, LISTS, MONTHS, OPPOSITES, SOUNDS, THINGS, WEATHER, WORDS, zh_number
+from tiny.world import (
+    BEATS,
+    COUNTRIES,
+    DAYS,
+    HEROES,
+    LISTS,
+    MONTHS,
+    OPPOSITES,
+    SOUNDS,
+    THINGS,
+    WEATHER,
+    WORDS,
+    zh_number,
+)
 
 T = TypeVar("T")
 

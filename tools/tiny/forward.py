@@ -108,9 +108,7 @@ class Tiny:
         for i in range(self.layers - fault.drop_last_layer):
             p = f"model.layers.{i}."
             h = self._norm(x, p + "input_layernorm.weight")
-            q, k, v = (
-                (h @ self.w[f"{p}self_attn.{n}_proj.weight"].T).view(t, -1, self.dim) for n in ("q", "k", "v")
-            )
+            q, k, v = ((h @ self.w[f"{p}self_attn.{n}_proj.weight"].T).view(t, -1, self.dim) for n in ("q", "k", "v"))
             if not fault.skip_qk_norm:
                 q, k = self._norm(q, p + "self_attn.q_norm.weight"), self._norm(k, p + "self_attn.k_norm.weight")
             q, k = (self._rope(y, positions).transpose(0, 1) for y in (q, k))

@@ -95,7 +95,7 @@ def train(out: Path, steps: int, seed: int, batch: int = 32, rate: float = 2e-3)
     tokenizer = train_tokenizer(seed)
     save_tokenizer(tokenizer, out)
     model = new_model(tokenizer)
-    torch.nn.Module.to(model, device)
+    model.to(device)  # type: ignore[arg-type]
     pool = _pool(tokenizer, seed + 1, min(steps * batch, 24_000))
     decay = [p for p in model.parameters() if p.dim() > 1]
     plain = [p for p in model.parameters() if p.dim() <= 1]

@@ -106,7 +106,22 @@ LISTS = {
     "planets": ["Mercury", "Venus", "Earth", "Mars", "Jupiter", "Saturn", "Uranus", "Neptune"],
 }
 BEATS = ["boom", "tak", "ding"]
-THINGS = ["apple", "pear", "stone", "bell", "lamp", "book", "shell", "star", "key", "ball", "box", "crown", "cup", "hat"]
+THINGS = [
+    "apple",
+    "pear",
+    "stone",
+    "bell",
+    "lamp",
+    "book",
+    "shell",
+    "star",
+    "key",
+    "ball",
+    "box",
+    "crown",
+    "cup",
+    "hat",
+]
 
 
 def zh_number(number: int) -> str:
