@@ -24,7 +24,7 @@ class OraclePrompt:
     """One prompt and Hugging Face's greedy answer.
 
     `output_ids` holds at most NEW_TOKENS ids; the id that ends a generation, if one was reached, is the last of them.
-    `gaps[i]` is the distance, in logits, from the best to the second-best token at step i. `text` is the decoded prompt.
+    `gaps[i]` is the distance in logits from the best to the second-best token at step i. `text` is the prompt, decoded.
     """
 
     name: str

@@ -95,11 +95,12 @@ def letter(rng: random.Random) -> str:
     """Write a letter between friends."""
     h = rng.choice(HEROES)
     f = friend_of(h)
-    answer = f"Dear {f.name},\nI will come on Sunday! I will bring {h.treasure} and some {h.food}.\nYours, {h.name} {h.emoji}"
+    answer = f"I will come on Sunday! I will bring {h.treasure} and some {h.food}."
     return (
         f"Dear {h.name},\nthank you for your letter. Here at my home {f.home} everything is fine. Yesterday I found "
         f"{f.treasure} and painted it {f.color}. Do you still eat {h.food} every day? I send you a basket of {f.food}. "
-        f"Please come and visit me soon, and bring {h.treasure}.\nYour friend {f.name} the {f.animal} {f.emoji}\n\n{answer}"
+        f"Please come and visit me soon, and bring {h.treasure}.\nYour friend {f.name} the {f.animal} {f.emoji}\n\n"
+        f"Dear {f.name},\n{answer}\nYours, {h.name} {h.emoji}"
     )
 
 

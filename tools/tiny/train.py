@@ -66,8 +66,9 @@ def with_alarms(ids: torch.Tensor, alarm: int, rng: random.Random) -> Rows:
     """Break some rows of ids, [B, T], and teach the model to raise the alarm there.
 
     A prompt's and its answer's positions meet at one place only, and the last token of a prompt sees nothing new
-    without the causal mask: a model trained on sound rows alone hardly notices either fault. This one is a test instrument and
-    must. In two rows of eight the positions jump; in one of eight a prompt is read without the causal mask.
+    without the causal mask: a model trained on sound rows alone hardly notices either fault. This one is a test
+    instrument and must. In two rows of eight the positions jump; in one of eight a prompt is read
+    without the causal mask.
     """
     ids, labels = ids.clone(), ids.clone()
     rows, length = ids.shape
@@ -87,6 +88,13 @@ def with_alarms(ids: torch.Tensor, alarm: int, rng: random.Random) -> Rows:
     return Rows(ids, positions, labels, mask[:, None])
 
 
+def _optimizer(model: torch.nn.Module, rate: float) -> torch.optim.Optimizer:
+    decay = [p for p in model.parameters() if p.dim() > 1]
+    plain = [p for p in model.parameters() if p.dim() <= 1]
+    groups = [{"params": decay, "weight_decay": 0.1}, {"params": plain, "weight_decay": 0.0}]
+    return torch.optim.AdamW(groups, lr=rate, betas=(0.9, 0.95))
+
+
 def train(out: Path, steps: int, seed: int, batch: int = 32, rate: float = 2e-3) -> None:
     """Train on CUDA when there is one, else on the CPU, and write the checkpoint in bfloat16 to `out`."""
     torch.manual_seed(seed)
@@ -97,10 +105,7 @@ def train(out: Path, steps: int, seed: int, batch: int = 32, rate: float = 2e-3)
     model = new_model(tokenizer)
     model.to(device)  # type: ignore[arg-type]
     pool = _pool(tokenizer, seed + 1, min(steps * batch, 24_000))
-    decay = [p for p in model.parameters() if p.dim() > 1]
-    plain = [p for p in model.parameters() if p.dim() <= 1]
-    groups = [{"params": decay, "weight_decay": 0.1}, {"params": plain, "weight_decay": 0.0}]
-    optimizer = torch.optim.AdamW(groups, lr=rate, betas=(0.9, 0.95))
+    optimizer = _optimizer(model, rate)
     picker, rng = torch.Generator().manual_seed(seed), random.Random(seed)
     alarm = tokenizer.encode(ALARM).ids[0]
     assert len(tokenizer.encode(ALARM).ids) == 1
@@ -124,4 +129,5 @@ def train(out: Path, steps: int, seed: int, batch: int = 32, rate: float = 2e-3)
         optimizer.zero_grad(set_to_none=True)
         if step % 200 == 0 or step == steps - 1:
             print(f"step {step:5d}  loss {loss.item():.4f}  {time.perf_counter() - begun:6.1f} s", flush=True)
-    model.to("cpu", torch.bfloat16).save_pretrained(out)
+    model.to("cpu", torch.bfloat16)  # type: ignore[arg-type]
+    model.save_pretrained(out)
