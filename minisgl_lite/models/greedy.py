@@ -8,6 +8,7 @@ import torch
 
 from ..attention.dense import DenseAttention, DenseCache
 from .checkpoint import Checkpoint
+from .config import ModelConfig
 
 
 @torch.inference_mode()
@@ -19,16 +20,11 @@ def generate_greedy(
     Raises ValueError when the prompt is empty, or prompt and answer do not fit the model's positions (the last token
     is never fed back and needs none).
     """
-    config, prompt = checkpoint.config, list(prompt_ids)
-    needed = len(prompt) + max_tokens - 1
-    if not prompt or max_tokens < 1 or needed > config.max_seq_len:
-        raise ValueError(
-            f"{len(prompt)} prompt tokens and max_tokens {max_tokens} need {needed} positions; "
-            f"both must be at least 1, and the model has {config.max_seq_len}"
-        )
+    config = checkpoint.config
+    needed = _positions_needed(config, len(prompt_ids), max_tokens)
     cache = DenseCache(config, 1, needed, checkpoint.dtype, checkpoint.device)
     answer: list[int] = []
-    new, start = prompt, 0
+    new, start = list(prompt_ids), 0
     while True:
         token = _next_token(checkpoint, cache, new, start)
         if token in config.eos_ids and not ignore_eos:
@@ -37,6 +33,17 @@ def generate_greedy(
         if len(answer) == max_tokens:
             return answer
         start, new = start + len(new), [token]
+
+
+def _positions_needed(config: ModelConfig, prompt_len: int, max_tokens: int) -> int:
+    """Positions that a prompt and its answer occupy in the cache. Raises ValueError as `generate_greedy` does."""
+    needed = prompt_len + max_tokens - 1
+    if prompt_len < 1 or max_tokens < 1 or needed > config.max_seq_len:
+        raise ValueError(
+            f"{prompt_len} prompt tokens and max_tokens {max_tokens} need {needed} positions; "
+            f"both must be at least 1, and the model has {config.max_seq_len}"
+        )
+    return needed
 
 
 def _next_token(checkpoint: Checkpoint, cache: DenseCache, new: list[int], start: int) -> int:

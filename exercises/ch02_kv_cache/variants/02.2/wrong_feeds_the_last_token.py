@@ -1,0 +1,23 @@
+"""wrong: last-token-fed-back
+
+Asks whether the answer is complete only after one more pass.
+"""
+
+
+@torch.inference_mode()
+def generate_greedy(
+    checkpoint: Checkpoint, prompt_ids: Sequence[int], max_tokens: int, ignore_eos: bool = False
+) -> list[int]:
+    config = checkpoint.config
+    needed = _positions_needed(config, len(prompt_ids), max_tokens)
+    cache = DenseCache(config, 1, needed + 1, checkpoint.dtype, checkpoint.device)
+    answer: list[int] = []
+    new, start = list(prompt_ids), 0
+    while True:
+        token = _next_token(checkpoint, cache, new, start)
+        if token in config.eos_ids and not ignore_eos:
+            return answer
+        if len(answer) == max_tokens:
+            return answer
+        answer.append(token)
+        start, new = start + len(new), [token]

@@ -1,0 +1,24 @@
+"""wrong: prompt-changed
+
+Appends the answer to the list that it was given.
+"""
+
+
+@torch.inference_mode()
+def generate_greedy(
+    checkpoint: Checkpoint, prompt_ids: Sequence[int], max_tokens: int, ignore_eos: bool = False
+) -> list[int]:
+    config = checkpoint.config
+    needed = _positions_needed(config, len(prompt_ids), max_tokens)
+    cache = DenseCache(config, 1, needed, checkpoint.dtype, checkpoint.device)
+    answer: list[int] = []
+    new, start = prompt_ids, 0
+    while True:
+        token = _next_token(checkpoint, cache, list(new), start)
+        if token in config.eos_ids and not ignore_eos:
+            return answer
+        answer.append(token)
+        prompt_ids.append(token)
+        if len(answer) == max_tokens:
+            return answer
+        start, new = len(prompt_ids) - 1, prompt_ids[-1:]
