@@ -1,0 +1,157 @@
+"""What the judge asks of the student's code: chapter 03. Runs in the graded process; returns plain values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from minisgl_lite.attention.dense import DenseAttention, DenseCache
+from minisgl_lite.core import Batch, Req, SamplingParams
+from minisgl_lite.engine.inputs import ragged, upload
+from minisgl_lite.models.checkpoint import Checkpoint, load
+
+CPU = torch.device("cpu")
+WAITS = ("tolist", "item", "numpy", "__array__", "__int__", "__index__", "__bool__", "__float__", "cpu", "nonzero")
+"""Calls on a tensor that, on a GPU, would stop the host until the device is done."""
+
+
+class Calls(TorchFunctionMode):
+    """Notes by name every call of torch's Python interface that waits for the device."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waits: list[str] = []
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name, kwargs = getattr(func, "__name__", ""), kwargs or {}
+        if name in WAITS or (name == "repeat_interleave" and kwargs.get("output_size") is None):
+            self.waits.append(name)
+        return func(*args, **kwargs)
+
+
+class Operations(TorchDispatchMode):
+    """Notes the name of every operation on tensors."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.names.append(func.overloadpacket.__name__)
+        return func(*args, **(kwargs or {}))
+
+
+def probe_upload(args: dict[str, Any]) -> dict[str, Any]:
+    """The lists that come back, their dtypes, the pieces of memory behind them, and the copies to another device."""
+    parts = upload(CPU, *args["parts"])
+    # a tensor of the meta device has no memory, so a copy to it costs nothing, but it is counted all the same
+    with Operations() as operations:
+        upload(torch.device("meta"), *args["parts"])
+    return {
+        "lists": [part.tolist() for part in parts],
+        "dtypes": [str(part.dtype) for part in parts],
+        "memories": len({part.untyped_storage().data_ptr() for part in parts if len(part)}),
+        "copies": sum(name in ("_to_copy", "copy_") for name in operations.names),
+    }
+
+
+def probe_ragged(args: dict[str, Any]) -> dict[str, Any]:
+    """The layout of a batch, the operations it took and the calls that wait for the device."""
+    starts = torch.tensor(args["starts"], dtype=torch.int64)
+    lens = torch.tensor(args["lens"], dtype=torch.int64)
+    with Operations() as operations, Calls() as calls:
+        layout = ragged(starts, lens, sum(args["lens"]))
+    waits = calls.waits + [name for name in operations.names if name in ("_local_scalar_dense", "masked_select")]
+    return {
+        "positions": layout.positions.tolist(),
+        "entry": layout.entry.tolist(),
+        "ends": layout.ends.tolist(),
+        "operations": len(operations.names),
+        "waits": waits,
+    }
+
+
+def admitted(uid: int, prompt: list[int], max_tokens: int = 4) -> Req:
+    """A request that has a row."""
+    req = Req(uid, prompt, SamplingParams(max_tokens=max_tokens))
+    req.table_idx = uid + 10
+    return req
+
+
+def probe_can_decode(args: dict[str, Any]) -> list[bool]:
+    """can_decode at every cached_len from 0 to past the end."""
+    req, answers = admitted(0, [5] * args["prompt_len"], args["max_tokens"]), []
+    for cached_len in range(req.limit + 3):
+        req.cached_len = cached_len
+        answers.append(req.can_decode)
+    return answers
+
+
+def probe_batch(args: dict[str, Any]) -> dict[str, Any]:
+    """Add entries ([prompt, cached_len, n]) to one batch, move the requests on, then look at the batch."""
+    batch = Batch("prefill")
+    moved = []
+    for uid, (prompt, cached_len, n) in enumerate(args["entries"]):
+        req = admitted(uid, prompt)
+        req.cached_len = cached_len
+        batch.add(req, n)
+        moved.append(req.cached_len)
+        if args["move"]:
+            req.cached_len += n
+            req.input_ids.append(1)
+    return {
+        "cached": moved,
+        "reqs": [req.uid for req in batch.reqs],
+        "starts": batch.starts,
+        "lens": batch.lens,
+        "rows": batch.rows,
+        "ids": batch.ids,
+        "emits": batch.emits,
+        "emitting": [req.uid for req in batch.emitting],
+    }
+
+
+@torch.inference_mode()
+def forward(checkpoint: Checkpoint, cache: DenseCache, batch: Batch) -> list[int]:
+    """The greedy token of each emitting entry."""
+    emits = range(len(batch.reqs)) if batch.emits is None else batch.emits
+    ids = batch.ids or [req.input_ids[-1] for req in batch.reqs]
+    starts, lens, ids_, emit = upload(CPU, batch.starts, batch.lens, ids, emits)
+    layout = ragged(starts, lens, len(ids))
+    attend = DenseAttention(cache, batch.rows, batch.starts, batch.lens)
+    hidden = checkpoint.decoder.forward(ids_, layout.positions, attend)
+    tokens: list[int] = checkpoint.decoder.logits(hidden[layout.ends[emit] - 1]).argmax(-1).tolist()
+    return tokens
+
+
+def settle(batch: Batch, tokens: list[int]) -> None:
+    """Move the requests on and give each its token."""
+    for req, n in zip(batch.reqs, batch.lens, strict=True):
+        req.cached_len += n
+    for req, token in zip(batch.emitting, tokens, strict=True):
+        req.input_ids.append(token)
+
+
+def probe_serve(args: dict[str, Any]) -> list[list[int]]:
+    """Greedy tokens of the bundled model: prompts in pieces of at most `piece` tokens, then decode, all in batches."""
+    checkpoint = load("tiny", dtype="float32", device="cpu")
+    params = SamplingParams(max_tokens=args["max_tokens"])
+    reqs = [Req(uid, prompt, params) for uid, prompt in enumerate(args["prompts"])]
+    for row, req in enumerate(reqs):
+        req.table_idx = row
+    cache = DenseCache(checkpoint.config, len(reqs), max(req.limit for req in reqs))
+    while todo := [req for req in reqs if req.cached_len < req.prompt_len]:
+        batch = Batch("prefill")
+        for req in todo:
+            batch.add(req, min(args["piece"], req.prompt_len - req.cached_len))
+        settle(batch, forward(checkpoint, cache, batch))
+    rounds = 0
+    while (running := [req for req in reqs if req.can_decode]) and rounds < args["max_tokens"]:
+        starts, rows = [req.cached_len for req in running], [req.row for req in running]
+        batch = Batch("decode", reqs=running, starts=starts, lens=[1] * len(running), rows=rows)
+        settle(batch, forward(checkpoint, cache, batch))
+        rounds += 1
+    return [req.input_ids[req.prompt_len :] for req in reqs]

@@ -1,0 +1,158 @@
+"""What the scheduler and the engine say to each other: SamplingParams, Req, Batch. Chapter 03."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+Phase = Literal["prefill", "decode"]
+FinishReason = Literal["stop", "length", "abort"]
+Event = tuple[int, int | None, FinishReason | None]
+"""One thing that happened to a request: (uid, token or None, why it ended or None)."""
+
+
+class InvariantError(AssertionError):
+    """The engine's own book-keeping contradicts itself. Always a bug in the engine, never in the caller."""
+
+
+def require(condition: bool, message: str) -> None:
+    """Raise InvariantError with `message` unless `condition` holds (unlike `assert`, also under `python -O`)."""
+    if not condition:
+        raise InvariantError(message)
+
+
+@dataclass(frozen=True)
+class SamplingParams:
+    """How one request picks its tokens and when it ends. Never changed by the engine.
+
+    temperature: 0 is greedy. top_k: -1 is off. top_p: 1.0 is off. max_tokens: most tokens to generate, at least 1.
+    ignore_eos: an EOS is a token like any other. stop_token_ids, stop: further ends, as ids and as text.
+    seed: makes a sampled request repeatable. logprobs: how many log-probabilities a token reports.
+    """
+
+    temperature: float = 0.0
+    top_k: int = -1
+    top_p: float = 1.0
+    max_tokens: int = 16
+    ignore_eos: bool = False
+    seed: int | None = None
+    stop_token_ids: tuple[int, ...] = ()
+    stop: tuple[str, ...] = ()
+    logprobs: int | None = None
+
+    def validate(self) -> None:
+        """Raise ValueError naming the field, its value and its limit; says nothing about what is implemented."""
+        if type(self.max_tokens) is not int or self.max_tokens < 1:
+            raise ValueError(f"max_tokens is {self.max_tokens!r}; it must be an integer of at least 1")
+        if not self.temperature >= 0.0:
+            raise ValueError(f"temperature is {self.temperature}; it must be at least 0")
+        if not 0.0 < self.top_p <= 1.0:
+            raise ValueError(f"top_p is {self.top_p}; it must be above 0 and at most 1")
+        if self.top_k != -1 and self.top_k < 1:
+            raise ValueError(f"top_k is {self.top_k}; it must be -1 (off) or at least 1")
+
+
+class Req:
+    """One request, from the queue to its last token. The scheduler owns it; the engine reads it through a Batch.
+
+    Positions count from 0; the prompt takes positions 0 .. prompt_len - 1.
+
+        input_ids    prompt, then the tokens sampled so far. Grows at commit only.
+        cached_len   positions 0 .. cached_len - 1 have, or are about to have, their K/V in the pool: some launched
+                     batch computes them. The only integer that planning moves.
+        limit        the most positions that ever need K/V: prompt_len + max_tokens - 1. The last token that is
+                     sampled is never fed back, so nothing is ever stored for it.
+        table_idx    row of the page table and of the token pool, or None while the request waits.
+        pages        page numbers, in position order. Owned through the CacheManager.
+        last_launch  index of the last batch that names this request; 0 before the first.
+    """
+
+    __slots__ = (
+        "cached_len",
+        "finish_reason",
+        "handle",
+        "input_ids",
+        "last_launch",
+        "limit",
+        "pages",
+        "params",
+        "prompt_len",
+        "stop_ids",
+        "table_idx",
+        "uid",
+    )
+
+    def __init__(
+        self,
+        uid: int,
+        prompt: Iterable[int],
+        params: SamplingParams,
+        *,
+        eos_ids: Iterable[int] = (),
+        max_tokens: int | None = None,
+    ) -> None:
+        """`max_tokens` replaces params.max_tokens where less fits; `eos_ids` end the request unless it ignores them."""
+        self.uid = uid
+        self.input_ids = list(prompt)
+        self.prompt_len = len(self.input_ids)
+        self.params = params
+        self.stop_ids = frozenset(params.stop_token_ids) | (frozenset() if params.ignore_eos else frozenset(eos_ids))
+        self.limit = self.prompt_len + (params.max_tokens if max_tokens is None else max_tokens) - 1
+        self.cached_len = 0
+        self.table_idx: int | None = None
+        self.pages: list[int] = []
+        self.last_launch = 0
+        self.finish_reason: FinishReason | None = None
+        self.handle: object = None
+        """The cache manager's own note about this request; nobody else looks at it."""
+
+    @property
+    def row(self) -> int:
+        """table_idx of an admitted request."""
+        if self.table_idx is None:
+            raise InvariantError(f"request {self.uid} has no row")
+        return self.table_idx
+
+    @property
+    def can_decode(self) -> bool:
+        """The whole prompt is computed, and at least one more position is to come."""
+        raise NotImplementedError("exercise 03.2: write the body of Req.can_decode")
+
+    def __repr__(self) -> str:
+        return f"Req(uid={self.uid}, cached_len={self.cached_len}, prompt_len={self.prompt_len}, limit={self.limit})"
+
+
+@dataclass
+class Batch:
+    """One round of work: entry i computes positions starts[i] .. starts[i] + lens[i] - 1 of reqs[i].
+
+    Everything but `reqs` is a copy of what was true when the batch was planned: requests move on before it settles.
+
+        rows       row of the page table, an entry
+        ids        prefill only: the token ids of all entries, one after the other. A decode batch has none: its tokens
+                   may not have reached the host yet, they are read from the token pool
+        emits      indices of the entries that reach the end of what is known of their request and so sample a token;
+                   None means all of them
+        new_pages  (rows, columns, pages): page-table entries to be written before the batch runs
+        index      1, 2, 3, ... in launch order
+    """
+
+    phase: Phase
+    reqs: list[Req] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+    lens: list[int] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)
+    ids: list[int] = field(default_factory=list)
+    emits: list[int] | None = None
+    new_pages: tuple[list[int], list[int], list[int]] = field(default_factory=lambda: ([], [], []))
+    index: int = 0
+
+    def add(self, req: Req, n: int) -> None:
+        """Append a prefill entry: the next `n` prompt tokens of an admitted request."""
+        raise NotImplementedError("exercise 03.2: write the body of Batch.add")
+
+    @property
+    def emitting(self) -> list[Req]:
+        """The requests that sample a token in this batch, in entry order."""
+        raise NotImplementedError("exercise 03.2: write the body of Batch.emitting")

@@ -1,0 +1,19 @@
+"""wrong: entries-before-a-piece-forgotten
+
+Starts the list of those that sample at the first piece, without the whole entries before it.
+"""
+
+
+class Batch:
+    def add(self, req: Req, n: int) -> None:
+        start, entry = req.cached_len, len(self.reqs)
+        self.reqs.append(req)
+        self.starts.append(start)
+        self.lens.append(n)
+        self.rows.append(req.row)
+        self.ids += req.input_ids[start : start + n]
+        if start + n >= req.prompt_len:
+            if self.emits is not None:
+                self.emits.append(entry)
+        elif self.emits is None:
+            self.emits = []
