@@ -139,8 +139,10 @@ def check_who_decodes(ask: Ask, rng: Random) -> Result:
         limit = prompt_len + max_tokens - 1
         for cached_len, answer in enumerate(got):
             want = prompt_len <= cached_len < limit
+            who = f"prompt of {prompt_len}, max_tokens {max_tokens}, {cached_len} positions computed"
+            if type(answer) is not bool:
+                return Result.failed("no-truth-value", f"{who}: can_decode is {answer!r}; expected {want}")
             if answer is not want:
-                who = f"prompt of {prompt_len}, max_tokens {max_tokens}, {cached_len} positions computed"
                 message = f"{who}: can_decode is {answer!r}; expected {want} (limit is {limit})"
                 return Result.failed(name_decode(want, cached_len, prompt_len), message)
     return Result.ok()
