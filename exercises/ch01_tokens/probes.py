@@ -1,0 +1,86 @@
+"""What the judge asks of the student's code: chapter 01. Runs in the graded process; returns plain values."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+
+from minisgl_lite.attention.causal import CausalAttention, attention
+from minisgl_lite.models.checkpoint import load
+from minisgl_lite.models.config import Llama3Scaling, ModelConfig, RopeConfig
+from minisgl_lite.models.decoder import Decoder
+from minisgl_lite.models.rope import Rope, frequencies, rotate
+from minisgl_lite.models.weights import targets
+
+CPU = torch.device("cpu")
+
+
+def finite(value: Any) -> Any:
+    """Nested lists of floats with None for whatever is no finite number."""
+    if isinstance(value, list):
+        return [finite(item) for item in value]
+    return value if math.isfinite(value) else None
+
+
+def rope_config(args: dict[str, Any]) -> RopeConfig:
+    scaling = args.get("scaling")
+    return RopeConfig(args["base"], None if scaling is None else Llama3Scaling(*scaling))
+
+
+def probe_frequencies(args: dict[str, Any]) -> list[float]:
+    """The frequencies of a rope."""
+    return finite(torch.as_tensor(frequencies(rope_config(args), args["head_dim"])).tolist())
+
+
+def probe_rotate(args: dict[str, Any]) -> dict[str, Any]:
+    """Heads turned for tokens at some positions, through a table made from the given frequencies."""
+    x = torch.tensor(args["x"])
+    angles = torch.outer(torch.arange(args["length"], dtype=torch.float32), torch.tensor(args["frequencies"]))
+    rope = Rope.__new__(Rope)  # its tables are given, so that only rows and rotate are asked here
+    rope.cos, rope.sin = angles.cos(), angles.sin()
+    before = x.clone()
+    out = rotate(x, *rope.rows(torch.tensor(args["positions"]), torch.float32))
+    return {"out": finite(out.tolist()), "shape": list(out.shape), "kept": torch.equal(x, before)}
+
+
+def probe_attention(args: dict[str, Any]) -> dict[str, Any]:
+    """One attention, in a dtype."""
+    dtype = getattr(torch, args.get("dtype", "float32"))
+    q, k, v = (torch.tensor(args[name], dtype=dtype) for name in "qkv")
+    out = attention(q, k, v)
+    return {"out": finite(out.float().tolist()), "shape": list(out.shape), "dtype": str(out.dtype)}
+
+
+def small_decoder(sizes: dict[str, Any]) -> Decoder:
+    return Decoder(ModelConfig(architecture="LlamaForCausalLM", max_seq_len=16, **sizes), torch.float32, CPU)
+
+
+def probe_targets(args: dict[str, Any]) -> dict[str, list[int]]:
+    """Name -> shape of every place."""
+    return {str(name): list(place.shape) for name, place in targets(small_decoder(args["sizes"])).items()}
+
+
+def probe_rows(args: dict[str, Any]) -> dict[str, list[float]]:
+    """Every place filled with a number of its own; then what stands in each parameter, row by row."""
+    decoder = small_decoder(args["sizes"])
+    for parameter in decoder.parameters():
+        parameter.data.fill_(-1.0)
+    places = targets(decoder)
+    for name, number in args["numbers"].items():
+        places[name].fill_(float(number))
+    return {name: finite(p.data.reshape(p.shape[0], -1)[:, 0].tolist()) for name, p in decoder.named_parameters()}
+
+
+@torch.inference_mode()
+def probe_generate(args: dict[str, Any]) -> list[list[int]]:
+    """Greedy tokens of the bundled model, everything computed anew for each."""
+    decoder, answers = load("tiny", device="cpu").decoder, []
+    for prompt in args["prompts"]:
+        ids = list(prompt)
+        for _ in range(args["max_tokens"]):
+            hidden = decoder.forward(torch.tensor(ids), torch.arange(len(ids)), CausalAttention())
+            ids.append(int(decoder.logits(hidden[-1:]).argmax()))
+        answers.append(ids[len(prompt) :])
+    return answers
