@@ -45,7 +45,7 @@ def test_equals_hf(rope: RopeConfig) -> None:
 
 def test_only_the_distance_counts() -> None:
     rope = Rope(RopeConfig(), 16, 64, CPU)
-    q, k = torch.randn(1, 1, 16), torch.randn(1, 1, 16)
+    q, k = torch.randn(2, 1, 1, 16, generator=torch.Generator().manual_seed(0))
 
     def score(at_q: int, at_k: int) -> float:
         rows_q = rope.rows(torch.tensor([at_q]), torch.float32)
