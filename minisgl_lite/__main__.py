@@ -21,11 +21,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     fetch = commands.add_parser("fetch", help="get a real pretrained checkpoint into your cache")
     fetch.add_argument("name", choices=["smollm2"], help="smollm2: SmolLM2-135M-Instruct, 100 MB to download")
     for name, chapter in LATER.items():
-        commands.add_parser(name, help=f"comes with chapter {chapter}").add_argument("rest", nargs=argparse.REMAINDER)
-    args = parser.parse_args(argv)
+        commands.add_parser(name, help=f"comes with chapter {chapter}")
+    args, rest = parser.parse_known_args(argv)
     if args.command in LATER:
         print(f"{args.command} comes with chapter {LATER[args.command]}", file=sys.stderr)
         return 2
+    if rest:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
     if args.command == "doctor":
         from .cli.doctor import doctor
 
