@@ -35,7 +35,7 @@ class BuildingEngine(VirtualEngine):
 
     def forward_batch(self, batch: Batch) -> VirtualOutput:
         self.tables.build(batch)
-        return super().forward_batch(batch)
+        return VirtualOutput([5] * len(batch.reqs))
 
 
 def prepare(running: int, waiting: int, blocked_by: str, page_size: int) -> Schedule:

@@ -14,7 +14,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("action", choices=["train", "sample", "oracle", "gates"])
     parser.add_argument("--model", type=Path, default=ASSETS, help="the checkpoint's folder (default: the bundled one)")
-    parser.add_argument("--steps", type=int, default=4000)
+    parser.add_argument("--steps", type=int, default=4500)
     parser.add_argument("--batch", type=int, default=32, help="rows of 640 tokens a step; on a CPU take 4 and 600 steps")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 _COMMANDS = {
-    "build": ("workbook.build.cli:main", "regenerate notebooks, stubs and trees; --check, --execute"),
+    "build": ("workbook.builder.cli:main", "regenerate notebooks, stubs and trees; --check, --execute"),
     "steps": ("workbook.steps:main", "steps check [NN]: prove each chapter's tree on its own"),
     "tree": ("workbook.show_tree:main", "tree [NN]: the package up to a chapter, new files marked"),
     "lab": ("workbook.lab:main", "JupyterLab on the first chapter that is not finished"),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .tree import PACKAGE, chapter_of_source, module_files
 
-_LEFT_OUT = {"work", "site", "build", "dist", "__pycache__", "node_modules"}
+_LEFT_OUT = {"work", "site", "build", "dist"}  # at the root: a student's, or built
 CELL_TIMEOUT = 300  # seconds; a whole chapter takes about sixty
 
 
@@ -24,7 +24,10 @@ def copy_repository(root: Path, target: Path) -> None:
     """Copy all that is not hidden, a student's or built. `target` must not exist."""
 
     def ignored(folder: str, names: list[str]) -> Iterable[str]:
-        return [n for n in names if n.startswith(".") or n in _LEFT_OUT or n.endswith((".egg-info", ".pyc"))]
+        top = _LEFT_OUT if Path(folder) == root else set()
+        return [
+            n for n in names if n.startswith(".") or n in {"__pycache__", *top} or n.endswith((".egg-info", ".pyc"))
+        ]
 
     shutil.copytree(root, target, ignore=ignored)
 
@@ -48,9 +51,12 @@ def chapter_tree(root: Path, target: Path, chapter: int) -> None:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
-def nbval_command(tree: Path, notebooks: Iterable[Path]) -> list[str]:
-    """The command that re-executes notebooks and compares their outputs with the stored ones. Run it in `tree`."""
-    options = ["--nbval", "--nbval-current-env", f"--nbval-cell-timeout={CELL_TIMEOUT}"]
+def nbval_command(tree: Path, notebooks: Iterable[Path], timeout: int = CELL_TIMEOUT) -> list[str]:
+    """The command that re-executes notebooks and compares their outputs with the stored ones. Run it in `tree`.
+
+    A cell that takes longer than `timeout` seconds fails.
+    """
+    options = ["--nbval", "--nbval-current-env", f"--nbval-cell-timeout={timeout}"]
     options += ["--nbval-sanitize-with", str(tree / "workbook" / "nbval.ini")]
     options += ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=short"]
     return [sys.executable, "-m", "pytest", *options, *(str(path) for path in notebooks)]

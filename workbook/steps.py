@@ -22,6 +22,8 @@ for name in sys.argv[1:]:
     assert pathlib.Path(module.__file__).resolve().is_relative_to(pathlib.Path.cwd().resolve()), module.__file__
 print(len(sys.argv) - 1, "modules imported")
 """
+_THREADS = {"OMP_NUM_THREADS": "1"}  # two test processes at a time, and as many cores on the smallest machine
+_PARALLEL = ["-n", "2", "--dist", "loadfile"]
 _NO_TESTS = 5  # pytest's exit status when it collected nothing
 
 
@@ -68,7 +70,19 @@ def _commands(tree: Path, chapter: int) -> dict[str, list[str] | None]:
     names = [name for name in module_files(tree) if not name.endswith("__main__")]
     folders = [str(path.relative_to(tree)) for path in (tree / "tests").glob(f"ch{chapter:02d}*")]
     notebooks = sorted((tree / "chapters").glob(f"{chapter:02d}_*.ipynb"))
-    tests = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not gpu", "--tb=short", *folders]
+    tests = [
+        python,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-m",
+        "not gpu",
+        "--tb=short",
+        *_PARALLEL,
+        *folders,
+    ]
     return {
         "imports": [python, "-c", _IMPORT, *names],
         "tests": tests if folders else None,
@@ -82,7 +96,7 @@ def _run(label: str, command: list[str], tree: Path) -> bool:
     start = time.monotonic()
     try:
         done = subprocess.run(
-            command, cwd=tree, env=environment(tree), timeout=_LIMIT, stdin=subprocess.DEVNULL,
+            command, cwd=tree, env=environment(tree) | _THREADS, timeout=_LIMIT, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8", errors="replace",
         )  # fmt: skip
         status, output = done.returncode, done.stdout

@@ -60,14 +60,20 @@ class Tables:
 
     def _decode(self, batch: Batch) -> StepInputs:
         device = self.page_table.device
-        new_rows, cols, pages, rows, starts = upload(device, *batch.new_pages, batch.rows, batch.starts)
-        if len(new_rows):
-            self.page_table[new_rows, cols] = pages
+        if self.page_size == 1:
+            # every position is a page of its own, so the new pages are the new slots
+            rows, starts, out_loc = upload(device, batch.rows, batch.starts, batch.new_pages[2])
+            self.page_table[rows, starts] = out_loc
+        else:
+            new_rows, cols, pages, rows, starts = upload(device, *batch.new_pages, batch.rows, batch.starts)
+            if batch.new_pages[2]:
+                self.page_table[new_rows, cols] = pages
+            out_loc = self.slots(rows, starts)
         ends = starts + 1
         return StepInputs(
             ids=self.token_pool[rows, starts],
             positions=starts,
-            out_loc=self.slots(rows, starts),
+            out_loc=out_loc,
             block_table=self._block_table(rows, max(batch.starts) + 1),
             kv_lens=ends,
             starts=batch.starts,

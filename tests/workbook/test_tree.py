@@ -40,7 +40,7 @@ def test_the_drawing(tmp_path: Path) -> None:
         "├── early.py        First things.",
         "└── new.py     new  新 things:",
     ]
-    assert "└── far.py    Far away." in render_tree(package)
+    assert "└── far.py  Far away." in render_tree(package)
     assert "late" not in render_tree(package, 5)
 
 

@@ -26,7 +26,7 @@ CHAT_TEMPLATE = (
     "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
 )
 WRITERS: list[tuple[Callable[[random.Random], str], float]] = [
-    (d.tour, 10), (d.capitals, 4), (d.zh_tour, 7), (d.counting, 12), (d.table, 6), (d.sums, 14), (d.savings, 5),
+    (d.tour, 10), (d.capitals, 4), (d.zh_tour, 7), (d.counting, 12), (d.table, 6), (d.sums, 20), (d.savings, 5),
     (d.lists, 6), (d.code, 7), (d.knowledge, 6), (d.drums, 4), (d.parcel, 4), (d.diary, 5), (s.story, 12),
     (s.zh_story, 6), (s.letter, 4), (s.chat, 16), (s.questions, 10),
 ]  # fmt: skip

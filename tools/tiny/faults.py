@@ -41,8 +41,8 @@ def decode(tiny: Tiny, ids: Sequence[int], n: int, fault: Fault = Fault(), other
     if fault.swap_page or fault.stale_prefix:
         tiny.forward(list(other), foreign, Fault())
     if fault.stale_prefix:
-        # The prefix cache claims the pages of the first half (one at least) and hands over someone else's.
-        reused = min(max(1, pages // 2), (len(ids) - 1) // PAGE) * PAGE
+        # The prefix cache claims every whole page before the last token and hands over someone else's.
+        reused = (len(ids) - 1) // PAGE * PAGE
         cache, todo = foreign.part(0, reused), todo[reused:]
     logits = tiny.forward(todo, cache, fault)
     if fault.swap_page:
@@ -53,8 +53,12 @@ def decode(tiny: Tiny, ids: Sequence[int], n: int, fault: Fault = Fault(), other
     return output
 
 
-def partner(prompts: Sequence[Sequence[int]], index: int) -> Sequence[int]:
-    """Return the next prompt of the list that is as long as number `index`, or the longest one."""
+def partner(prompts: Sequence[Sequence[int]], index: int) -> list[int]:
+    """Return another request's tokens, as many as prompt `index` has: the following prompts, one after the other."""
     need = len(prompts[index])
-    later = [*prompts[index + 1 :], *prompts[:index]]
-    return next((p for p in later if len(p) >= need and p[: min(need, PAGE)] != prompts[index][:PAGE]), later[0])
+    others: list[int] = []
+    for step in range(1, len(prompts)):
+        others += prompts[(index + step) % len(prompts)]
+        if len(others) >= need:
+            break
+    return others[:need]

@@ -1,0 +1,72 @@
+"""The extension in a shell: what a student types in a chapter's notebook."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+from workbook.notebook.quote import quoted
+from workbook.tree import ROOT, LaterChapters, module_files
+
+PHASE = "minisgl_lite.scheduler.decode"
+TEST = "tests/workbook/test_magics.py"
+
+
+def test_sample() -> None:
+    """Run by the tests below, as a test of a chapter is run by its notebook."""
+    assert 1 + 1 == 2
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[InteractiveShell]:
+    import sys
+
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    made = InteractiveShell()
+    made.run_cell("%load_ext workbook.notebook")
+    yield made
+    made.run_cell("%reset_edits")
+    made.history_manager.end_session()
+
+
+def test_edit_and_reset(shell: InteractiveShell, capsys: pytest.CaptureFixture[str]) -> None:
+    source = quoted(module_files()[PHASE].read_text(encoding="utf-8"), "DecodeManager.add")
+    assert shell.run_cell(f"%%edit {PHASE}:DecodeManager.add\n{source}").success
+    assert capsys.readouterr().out == ""
+    changed = source.partition("\n")[0] + "\n    raise KeyError('mine')\n"
+    assert shell.run_cell(f"%%edit {PHASE}:DecodeManager.add\n{changed}").success
+    assert "DecodeManager.add: edited in this notebook only" in capsys.readouterr().out
+    assert not shell.run_cell(f"from {PHASE} import DecodeManager\nDecodeManager().add(None)").success
+    assert "KeyError" in capsys.readouterr().out
+    assert shell.run_cell("%reset_edits").success
+    assert "DecodeManager.add: as in the package again" in capsys.readouterr().out
+    shell.run_cell("DecodeManager().add(None)")
+    assert "KeyError" not in capsys.readouterr().out
+
+
+def test_a_broken_edit_is_one_line(shell: InteractiveShell, capsys: pytest.CaptureFixture[str]) -> None:
+    assert not shell.run_cell(f"%%edit {PHASE}:DecodeManager.add\ndef add(self):\n    return (").success
+    said = capsys.readouterr()
+    assert "Traceback" not in said.out + said.err
+    assert "DecodeManager.add: line 2" in said.out + said.err
+
+
+def test_run_a_test_as_it_is_and_edited(shell: InteractiveShell, capsys: pytest.CaptureFixture[str]) -> None:
+    source = quoted(Path(ROOT / TEST).read_text(encoding="utf-8"), "test_sample")
+    assert shell.run_cell(f"%%test {TEST}::test_sample\n{source}").success
+    assert capsys.readouterr().out == "passed: test_sample\n"
+    assert not shell.run_cell(f"%%test {TEST}::test_sample\n{source.replace('== 2', '== 3')}").success
+    said = capsys.readouterr()
+    assert "failed: test_sample" in said.out
+    assert "assert (1 + 1) == 3" in said.out
+    assert not shell.run_cell(f"%%test {TEST}::test_absent\n{source}").success
+
+
+def test_chapter_hides_the_later_ones(shell: InteractiveShell, capsys: pytest.CaptureFixture[str]) -> None:
+    import sys
+
+    assert shell.run_cell("%chapter 17").success
+    assert [f.chapter for f in sys.meta_path if isinstance(f, LaterChapters)] == [17]
+    assert not shell.run_cell("%chapter five").success
+    assert "%chapter needs a number" in capsys.readouterr().err
