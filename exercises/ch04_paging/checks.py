@@ -148,7 +148,7 @@ def random_tables(rng: Random, rows: int, length: int, size: int) -> dict[str, A
 
 def slot(args: dict[str, Any], row: int, position: int) -> int:
     """Where a position is stored."""
-    size = args["page_size"]
+    size = int(args["page_size"])
     return int(args["page_table"][row][position // size]) * size + position % size
 
 
