@@ -1,0 +1,23 @@
+"""wrong: block-table-too-narrow
+
+Forgets the new position when it counts the pages: one is missing when it opens one.
+"""
+
+
+class Tables:
+    def _decode(self, batch: Batch) -> StepInputs:
+        device = self.page_table.device
+        new_rows, cols, pages, rows, starts = upload(device, *batch.new_pages, batch.rows, batch.starts)
+        self.page_table[new_rows, cols] = pages
+        return StepInputs(
+            ids=self.token_pool[rows, starts],
+            positions=starts,
+            out_loc=self.slots(rows, starts),
+            block_table=self._block_table(rows, max(batch.starts)),
+            kv_lens=starts + 1,
+            starts=batch.starts,
+            lens=batch.lens,
+            last=None,
+            emit_rows=rows,
+            emit_cols=starts + 1,
+        )

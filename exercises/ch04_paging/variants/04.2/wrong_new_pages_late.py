@@ -1,0 +1,24 @@
+"""wrong: slot-before-new-page
+
+Looks the slots up before the new pages are in the table.
+"""
+
+
+class Tables:
+    def _decode(self, batch: Batch) -> StepInputs:
+        device = self.page_table.device
+        new_rows, cols, pages, rows, starts = upload(device, *batch.new_pages, batch.rows, batch.starts)
+        out_loc = self.slots(rows, starts)
+        self.page_table[new_rows, cols] = pages
+        return StepInputs(
+            ids=self.token_pool[rows, starts],
+            positions=starts,
+            out_loc=out_loc,
+            block_table=self._block_table(rows, max(batch.starts) + 1),
+            kv_lens=starts + 1,
+            starts=batch.starts,
+            lens=batch.lens,
+            last=None,
+            emit_rows=rows,
+            emit_cols=starts + 1,
+        )

@@ -1,0 +1,23 @@
+"""wrong: reads-the-token-to-come
+
+Reads the cell that this step is going to fill.
+"""
+
+
+class Tables:
+    def _decode(self, batch: Batch) -> StepInputs:
+        device = self.page_table.device
+        new_rows, cols, pages, rows, starts = upload(device, *batch.new_pages, batch.rows, batch.starts)
+        self.page_table[new_rows, cols] = pages
+        return StepInputs(
+            ids=self.token_pool[rows, starts + 1],
+            positions=starts,
+            out_loc=self.slots(rows, starts),
+            block_table=self._block_table(rows, max(batch.starts) + 1),
+            kv_lens=starts + 1,
+            starts=batch.starts,
+            lens=batch.lens,
+            last=None,
+            emit_rows=rows,
+            emit_cols=starts + 1,
+        )
