@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 import torch
@@ -29,12 +30,22 @@ class TorchPagedAttention:
 
     def __init__(self, pool: KVPool) -> None:
         self.pool = pool
+        self._scratch = pool.k.new_empty(2, 0, pool.page_size * pool.k.shape[2] * pool.k.shape[3])
 
     def prepare(self, inputs: StepInputs) -> Attend:
         """Choose the decode or the prefill form and precompute its indices."""
         if inputs.last is None:
-            return _DecodeStep(self.pool, inputs)
+            return _DecodeStep(self.pool, inputs, self._room_for)
         return _PrefillStep(self.pool, inputs)
+
+    def _room_for(self, pages: int) -> torch.Tensor:
+        """Room [2, at least `pages`, numbers a page] for gathered keys and values, the same for all layers and steps.
+
+        Asking the system for fresh memory in every layer costs a CPU more than the gathering itself.
+        """
+        if self._scratch.shape[1] < pages:
+            self._scratch = self._scratch.new_empty(2, 2 * pages, self._scratch.shape[2])
+        return self._scratch
 
 
 class _Group(NamedTuple):
@@ -50,7 +61,7 @@ class _Group(NamedTuple):
 class _DecodeStep:
     """One query a row, over all that the row has."""
 
-    def __init__(self, pool: KVPool, inputs: StepInputs) -> None:
+    def __init__(self, pool: KVPool, inputs: StepInputs, room_for: Callable[[int], torch.Tensor]) -> None:
         self.pool, self.out_loc = pool, inputs.out_loc
         starts = inputs.starts
         by_length = sorted(range(len(starts)), key=starts.__getitem__)
@@ -59,6 +70,7 @@ class _DecodeStep:
         cuts = [i * len(starts) // count for i in range(count + 1)]
         longest = [starts[by_length[hi - 1]] + 1 for hi in cuts[1:]]
         self.groups = [self._group(inputs, lo, hi, n) for lo, hi, n in zip(cuts, cuts[1:], longest, strict=False)]
+        self.keys, self.values = room_for(max(len(group.pages) for group in self.groups))
 
     def _group(self, inputs: StepInputs, lo: int, hi: int, longest: int) -> _Group:
         size, rows = self.pool.page_size, self.order[lo:hi]
@@ -78,11 +90,13 @@ class _DecodeStep:
         # query heads that share a K/V head take the place of query positions: nothing is repeated in memory
         queries = q.index_select(0, self.order).view(rows, kv_heads, heads // kv_heads, dim)
         out = torch.empty_like(q)
-        key_pages = pool.k[layer].view(-1, pool.page_size * kv_heads * dim)
-        value_pages = pool.v[layer].view(-1, pool.page_size * kv_heads * dim)
         for lo, hi, width, pages, bias in self.groups:
-            keys = key_pages.index_select(0, pages).view(hi - lo, width, kv_heads, dim).transpose(1, 2)
-            values = value_pages.index_select(0, pages).view(hi - lo, width, kv_heads, dim).transpose(1, 2)
+            keys, values = (
+                torch.index_select(where[layer].view(-1, room.shape[1]), 0, pages, out=room[: len(pages)])
+                .view(hi - lo, width, kv_heads, dim)
+                .transpose(1, 2)
+                for where, room in ((pool.k, self.keys), (pool.v, self.values))
+            )
             part = F.scaled_dot_product_attention(queries[lo:hi], keys, values, attn_mask=bias)
             out.index_copy_(0, self.order[lo:hi], part.reshape(hi - lo, heads, dim))
         return out
