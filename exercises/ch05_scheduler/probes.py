@@ -8,7 +8,7 @@ from minisgl_lite.assembly import Custom, assemble_scheduler
 from minisgl_lite.config import EngineConfig
 from minisgl_lite.core import Batch, InvariantError, Req, SamplingParams
 from minisgl_lite.engine.virtual import VirtualEngine
-from minisgl_lite.kvcache.pages import PageAllocator
+from minisgl_lite.kvcache.pages import OutOfPages, PageAllocator
 from minisgl_lite.scheduler.cache import CacheManager
 from minisgl_lite.scheduler.prefill import PrefillAdder, PrefillManager
 from minisgl_lite.scheduler.table import TableManager
@@ -107,12 +107,68 @@ def probe_pieces(args: dict[str, Any]) -> dict[str, Any]:
     return drive(Traffic(**args), Custom(adder=PrefillAdder, queue=PrefillManager, policy=Pieces))
 
 
+def probe_grow(args: dict[str, Any]) -> list[dict[str, Any]]:
+    """Give pages to one batch after the other; how things stand after each. See `grow_args` in checks.py."""
+    size, reqs = args["page_size"], {}
+    cache = WarmCache(PageAllocator(args["pages"], size), dict(args["warm"]))
+    for uid, (row, prompt, stored) in args["reqs"]:
+        req = reqs[uid] = Req(uid, [5] * prompt, SamplingParams(max_tokens=100))
+        req.table_idx = row
+        cache.open(req)
+        if stored:  # as an earlier batch has left it
+            req.pages += cache.allocator.take(-(-stored // size) - len(req.pages))
+            req.cached_len, req.last_launch = stored, 1
+    seen = [standing(cache, reqs, Batch("prefill"), None)]
+    for phase, entries in args["batches"]:
+        batch = batch_of(phase, [(reqs[uid], n) for uid, n in entries], args["behind"])
+        refusal = None
+        try:
+            cache.grow(batch)
+        except OutOfPages as error:
+            refusal = str(error)
+        seen.append(standing(cache, reqs, batch, refusal))
+        if refusal is None:
+            for req, n in zip(batch.reqs, batch.lens, strict=True):
+                req.cached_len += n
+                req.last_launch += 1
+    return seen
+
+
+def batch_of(phase: str, entries: list[tuple[Req, int]], behind: int) -> Batch:
+    """A batch as the scheduler plans it. behind: tokens that have been sampled but have not arrived yet."""
+    batch = Batch("prefill")
+    for req, n in entries:
+        if phase == "decode":
+            req.input_ids = [5] * (req.cached_len + 1 - behind)
+        batch.add(req, n)
+    if phase == "decode":
+        return Batch("decode", batch.reqs, batch.starts, batch.lens, batch.rows)
+    return batch
+
+
+def standing(cache: CacheManager, reqs: dict[int, Req], batch: Batch, refusal: str | None) -> dict[str, Any]:
+    """Who holds which page, and what the batch and the trace are told."""
+    moves = [
+        [page, owner]
+        for pages, owners in cache.take_moves()
+        for page, owner in zip(pages, owners if isinstance(owners, list) else [owners] * len(pages), strict=True)
+    ]
+    return {
+        "pages": [[uid, list(req.pages)] for uid, req in reqs.items()],
+        "free": cache.allocator.snapshot(),
+        "told": [list(part) for part in batch.new_pages],
+        "moves": moves,
+        "refusal": refusal,
+    }
+
+
 def probe_generate(args: dict[str, Any]) -> list[list[int]]:
     """Greedy tokens of the bundled model, through the whole engine."""
     from minisgl_lite import LLM
 
     params = SamplingParams(max_tokens=args["max_tokens"], ignore_eos=True)
-    with LLM("tiny", max_running_req=args["slots"], num_pages=2048, cache_type="naive", overlap=False) as llm:
+    limits = {"max_running_req": args["slots"], "num_pages": 2048, "page_size": args.get("page_size", 1)}
+    with LLM("tiny", **limits, cache_type="naive", overlap=False) as llm:
         outputs = llm.generate(args["prompts"], params)
         llm.check_invariants()
     return [out.token_ids for out in outputs]

@@ -51,6 +51,7 @@ class CacheManager:
             self._grow_prefill(batch)
 
     def _grow_decode(self, batch: Batch) -> None:
+        """`grow` for a decode batch: entry i stores one position, batch.starts[i]. At most one page each."""
         # The page in question is that of the token about to be *stored*, at position start: the token sampled last
         # round. Positions 0 .. start - 1 are stored already, so a page is missing exactly when start opens one.
         size = self.allocator.page_size
@@ -64,6 +65,7 @@ class CacheManager:
             self.moves.append((pages, [req.uid for req in growing]))
 
     def _grow_prefill(self, batch: Batch) -> None:
+        """`grow` for a prefill batch: entry i stores batch.lens[i] positions from batch.starts[i] on."""
         ends = map(int.__add__, batch.starts, batch.lens)
         counts = [self.allocator.pages_for(end) - len(req.pages) for end, req in zip(ends, batch.reqs, strict=True)]
         pages = iter(self._take_for(batch.reqs, counts))

@@ -1,0 +1,19 @@
+"""wrong: not-all-or-nothing
+
+The same mistake with whole prompts.
+"""
+
+
+class CacheManager:
+    def _grow_prefill(self, batch: Batch) -> None:
+        ends = [start + n for start, n in zip(batch.starts, batch.lens, strict=True)]
+        counts = [self.allocator.pages_for(end) - len(req.pages) for end, req in zip(ends, batch.reqs, strict=True)]
+        rows, columns, new = batch.new_pages
+        for req, row, n in zip(batch.reqs, batch.rows, counts, strict=True):
+            first = len(req.pages) if req.last_launch else 0
+            mine = self._take_for([req], [n])
+            req.pages += mine
+            self.moves.append((mine, req.uid))
+            rows += [row] * (len(req.pages) - first)
+            columns += range(first, len(req.pages))
+            new += req.pages[first:]
