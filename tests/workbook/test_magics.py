@@ -7,7 +7,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from workbook.notebook.quote import quoted
-from workbook.tree import ROOT, LaterChapters, module_files
+from workbook.tree import ROOT, LaterChapters, module_files, package_modules
 
 PHASE = "minisgl_lite.scheduler.decode"
 TEST = "tests/workbook/test_magics.py"
@@ -66,7 +66,9 @@ def test_run_a_test_as_it_is_and_edited(shell: InteractiveShell, capsys: pytest.
 def test_chapter_hides_the_later_ones(shell: InteractiveShell, capsys: pytest.CaptureFixture[str]) -> None:
     import sys
 
-    assert shell.run_cell("%chapter 17").success
-    assert [f.chapter for f in sys.meta_path if isinstance(f, LaterChapters)] == [17]
-    assert not shell.run_cell("%chapter five").success
-    assert "%chapter needs a number" in capsys.readouterr().err
+    last = max(package_modules().values())
+    assert shell.run_cell(f"%chapter {last:02d}").success
+    assert [f.chapter for f in sys.meta_path if isinstance(f, LaterChapters)] == [last]
+    for wrong in ("five", "0", "99", ""):
+        assert not shell.run_cell(f"%chapter {wrong}").success
+        assert f"%chapter needs a number from 01 to {last:02d}" in capsys.readouterr().err
