@@ -60,6 +60,8 @@ def _clean(notebook: Any, root: Path, name: str) -> None:
         cell.metadata.pop("execution", None)
         for output in cell.get("outputs", []):
             output.pop("transient", None)
+            # a live widget is gone with its kernel, and its name is random; what stands beside it in the output stays
+            output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)
             text = output.get("text") or str(output.get("data", ""))
             if cell.source.startswith("%%edit"):
                 raise BuildError(f"{name}, cell {number}: the package changed while the notebook ran; run it again")

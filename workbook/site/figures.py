@@ -9,6 +9,7 @@ from minisgl_lite.config import EngineConfig
 from minisgl_lite.core import Req, SamplingParams
 from minisgl_lite.engine.virtual import VirtualEngine
 from minisgl_lite.scheduler.prefill import PrefillAdder
+from minisgl_lite.trace import Round
 from workbook.widgets.rounds import RoundViewer
 
 # (round of arrival, name, prompt tokens, output tokens)
@@ -24,7 +25,12 @@ ARRIVALS = (
 
 
 def engine_at_work() -> RoundViewer:
-    """Seven requests share an engine with three rows and a prefill budget of 16 tokens, on the virtual clock."""
+    """The rounds of seven requests that share an engine with three rows."""
+    return RoundViewer(*engine_at_work_trace())
+
+
+def engine_at_work_trace() -> tuple[list[Round], dict[int, str]]:
+    """Seven requests, three rows, 16 pages of 4, a prefill budget of 16 tokens, on the virtual clock: rounds, names."""
     config = EngineConfig(page_size=4, max_running_req=3, max_extend_tokens=16, cache_type="naive", overlap=False)
     # the adder is named, so that the picture stays as it is when later chapters bring better ones
     schedule = assemble_scheduler(config, 16, lambda _: VirtualEngine(lambda uid, position: 1), Custom(PrefillAdder))
@@ -36,7 +42,7 @@ def engine_at_work() -> RoundViewer:
         if not schedule.loop.has_work:
             break
         schedule.loop.step()
-    return RoundViewer(schedule.recorder.rounds, {uid: name for uid, (_, name, *_) in enumerate(ARRIVALS)})
+    return list(schedule.recorder.rounds), {uid: name for uid, (_, name, *_) in enumerate(ARRIVALS)}
 
 
 def figures() -> dict[str, str]:

@@ -1,4 +1,4 @@
-(id, style) => {
+(id, style, extend) => {
   const start = host => {
     const svg = decodeURIComponent(host.querySelector("img").src.split("utf-8,")[1]);
     const root = host.attachShadow({ mode: "open" });
@@ -11,12 +11,15 @@
     const $ = q => root.querySelector(q), columns = [...root.querySelectorAll(".c")];
     const box = $(".box"), chart = $(".chart"), slider = $("input"), labels = [...root.querySelectorAll(".labels")];
     const last = Math.max(0, ...columns.map(c => +c.dataset.k));
-    let now = last, timer = null, moved = false;
+    const first = chart.firstElementChild.dataset.start, paint = extend ? extend(root) : () => {};
+    let now = +(first ?? last), timer = null, moved = first !== undefined;
+    if (!columns.length) { box.classList.add("still"); chart.removeAttribute("tabindex"); }
     const sentences = k => columns.filter(c => +c.dataset.k === k).map(c => c.firstChild.textContent);
     const draw = () => {
       slider.value = now;
       $("output").textContent = `${now + 1} / ${last + 1}`;
       $(".what").textContent = sentences(now).join(" \u2016 ");
+      paint(now);
       for (const c of columns) {
         c.classList.toggle("later", +c.dataset.k > now);
         c.classList.toggle("now", moved && +c.dataset.k === now);

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping
-from html import escape
-from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from .chart import draw
+from .player import player
 from .timeline import Timeline, timeline
-
-_HERE = Path(__file__).parent
-# characters that may stand as they are in a double-quoted attribute and in a data address
-_PLAIN = " <>=/:;,'()!*.-_{}@|"
 
 
 class Chart:
@@ -34,16 +26,8 @@ class Chart:
         return draw(self.panels)
 
     def _repr_html_(self) -> str:
-        svg = self.to_svg()
-        uid = "rv" + hashlib.sha256(svg.encode()).hexdigest()[:12]
         alt = f"{self!r}. Trust the notebook or run the cell to step through it."
-        script = (_HERE / "rounds.js").read_text(encoding="utf-8").strip()
-        style = (_HERE / "rounds.css").read_text(encoding="utf-8").strip()
-        return (
-            f'<div id="{uid}" class="round-viewer" data-lm-suppress-shortcuts="true">'
-            f'<img alt="{escape(alt)}" src="data:image/svg+xml;charset=utf-8,{quote(svg, safe=_PLAIN)}"></div>\n'
-            f"<script>\n({script})({json.dumps(uid)}, {json.dumps(style)});\n</script>"
-        )
+        return player(self.to_svg(), alt)
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{len(t.columns)} rounds of {len(t.uids)} requests" for _, t in self.panels)
