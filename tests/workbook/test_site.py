@@ -124,6 +124,27 @@ def test_an_error_fails_unless_it_is_meant() -> None:
     assert "tb <s>" in page(code("x", error, tags=["raises-exception"])).markdown
 
 
+def test_a_link_to_colab_only_where_there_is_an_address() -> None:
+    notebook = nb.new_notebook(cells=[nb.new_markdown_cell("# Title")])
+    assert "Colab" not in convert(notebook, "05_x").markdown
+    assert (
+        "· [Open in Colab](https://c/05_x.ipynb){ .nb-download }"
+        in convert(notebook, "05_x", "https://c/05_x.ipynb").markdown
+    )
+
+
+def test_a_drawing_of_folders_is_set_small() -> None:
+    tree = "```text\nminisgl_lite/  An engine.\n├── core.py     Req.\n```"
+    made = page(nb.new_markdown_cell(f"{tree}\n\n```text\nplain\n```")).markdown
+    assert "``` { .text .tree }\nminisgl_lite/" in made
+    assert "```text\nplain\n```" in made
+
+
+def test_a_live_widget_is_shown_as_the_picture_beside_it() -> None:
+    made = page(code("1", shown(text_html="<p>picture</p>", text_plain="no")))
+    assert list(made.html.values()) == ['<div class="nb-html"><p>picture</p></div>']
+
+
 def test_table_of_chapters(tmp_path: Path) -> None:
     (tmp_path / "chapters").mkdir()
     (tmp_path / "chapters/05_x.ipynb").write_text("{}", encoding="utf-8")

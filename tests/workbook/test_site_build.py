@@ -17,7 +17,13 @@ from mkdocs.exceptions import Abort
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def site(root: Path, cells: dict[str, list[Any]], nav: list[Any] | None = None, **docs: str) -> Path:
+def site(
+    root: Path,
+    cells: dict[str, list[Any]],
+    nav: list[Any] | None = None,
+    extra: dict[str, str] | None = None,
+    **docs: str,
+) -> Path:
     """Build a site of these notebooks and pages; its folder."""
     (root / "docs").mkdir(exist_ok=True)
     (root / "chapters").mkdir(exist_ok=True)
@@ -33,6 +39,7 @@ def site(root: Path, cells: dict[str, list[Any]], nav: list[Any] | None = None, 
         "theme": {"name": "material", "font": False},
         "hooks": [str(ROOT / "workbook/site/hook.py")],
         "plugins": ["search"],
+        "extra": extra or {},
         "nav": nav or [{"Home": "index.md"}, {"Chapters": ["chapters/*"]}],
         "validation": {"links": {"anchors": "warn", "not_found": "warn"}},
         "markdown_extensions": ["attr_list", "md_in_html", "pymdownx.highlight", "pymdownx.superfences"],
@@ -129,3 +136,25 @@ def test_a_stored_error_fails(tmp_path: Path, caplog: pytest.LogCaptureFixture) 
     with pytest.raises(Abort):
         site(tmp_path, {"05_a": [cell]})
     assert "05_a.ipynb, cell 1: the stored output is an error: KeyError: 3" in caplog.text
+
+
+def test_colab_opens_the_chapters_of_the_named_repository(tmp_path: Path) -> None:
+    extra = {"repository": "https://github.com/someone/some.name.git", "branch": "part-one"}
+    setup = {"setup": "# Setup\n\n## In Colab"}
+    html = (
+        site(tmp_path, {"05_a": [nb.new_markdown_cell("# A")]}, extra=extra, **setup) / "chapters/05_a.html"
+    ).read_text(encoding="utf-8")
+    address = "https://colab.research.google.com/github/someone/some.name/blob/part-one/chapters/05_a.ipynb"
+    assert f'href="{address}"' in html
+    assert 'href="../setup.html#in-colab"' in html
+
+
+def test_without_a_repository_there_is_no_link_to_colab(tmp_path: Path) -> None:
+    out = site(tmp_path, {"05_a": [nb.new_markdown_cell("# A")]}, extra={"repository": "", "branch": "main"})
+    assert "olab" not in (out / "chapters/05_a.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("address", ["https://example.org/a/b", "someone/name", "https://github.com/a/b/c"])
+def test_colab_opens_only_repositories_on_github(tmp_path: Path, address: str) -> None:
+    with pytest.raises(Abort):
+        site(tmp_path, {"05_a": [nb.new_markdown_cell("# A")]}, extra={"repository": address})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from workbook.site.prose import outside_code, source_links, unsearched_folds  # 
 
 IMAGES = (".png", ".svg", ".jpg", ".gif", ".webp")
 PLACE = "chapters/*"
+COLAB = "https://colab.research.google.com/github"
 TABLE = "<!-- table of chapters -->"
 FIGURE = '<div id="engine-at-work"></div>'
 
@@ -42,7 +44,7 @@ def on_files(files: Any, config: Any) -> Any:
             raise PluginError(f"docs/{uri} and {path.relative_to(root).as_posix()} would be the same page")
         try:
             notebook = nbformat.read(path, as_version=4)
-            page = pages[uri] = convert(notebook, path.stem)
+            page = pages[uri] = convert(notebook, path.stem, _colab(config, path.name))
         except NotebookError as error:
             raise PluginError(str(error)) from error
         files.append(File.generated(config, uri, content=page.markdown))
@@ -75,6 +77,16 @@ def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
 
 def _root(config: Any) -> Path:
     return Path(config.config_file_path).resolve().parent
+
+
+def _colab(config: Any, name: str) -> str:
+    """Where Colab opens a chapter's notebook; empty while the configuration names no repository on GitHub."""
+    repository = str(config.extra.get("repository") or "").removesuffix("/").removesuffix(".git")
+    if not repository:
+        return ""
+    if not (match := re.fullmatch(r"https://github\.com/([\w.-]+/[\w.-]+)", repository)):
+        raise PluginError(f"extra.repository is {repository!r}; it must be https://github.com/OWNER/NAME, or empty")
+    return f"{COLAB}/{match[1]}/blob/{config.extra.get('branch') or 'main'}/chapters/{name}"
 
 
 def _notebooks(root: Path) -> list[Path]:

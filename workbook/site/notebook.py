@@ -12,6 +12,8 @@ from .prose import escape_tokens, fold, notebook_links, outside_code
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _EDIT = re.compile(r"%%edit\s+([\w.]+):([\w.]+)[^\n]*\n")
 _TEST = re.compile(r"%%test\s+([\w./-]+)::([\w:]+)[^\n]*\n")
+# a drawing of folders and files, which is wider than a page
+_TREE = re.compile(r"^```text\n(?=[\w.]+/[^\n]*\n[├└]── )", re.M)
 _IMAGES = {"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif"}
 
 
@@ -29,11 +31,12 @@ class Page:
     files: dict[str, bytes] = field(default_factory=dict)
 
 
-def convert(notebook: Any, stem: str) -> Page:
+def convert(notebook: Any, stem: str, colab: str = "") -> Page:
     """Render a notebook (as nbformat reads it) with its stored outputs.
 
     Cells tagged `remove-cell` are left out, of those tagged `remove-input` only the code. Raises NotebookError for an
     error among the outputs of a cell that is not tagged `raises-exception`, and for a missing attachment.
+    colab: where the notebook can be opened in Colab; no link without it.
     """
     page, parts = Page(stem), []
     for number, cell in enumerate(notebook.cells):
@@ -48,7 +51,7 @@ def convert(notebook: Any, stem: str) -> Page:
                 parts += [_output(o, cell, f"{stem}_{number}_{i}", page) for i, o in enumerate(cell.outputs)]
         except ValueError as error:
             raise NotebookError(f"{stem}.ipynb, cell {number + 1}: {error}") from error
-    page.markdown = _with_download("\n\n".join(parts) + "\n", stem)
+    page.markdown = _with_download("\n\n".join(parts) + "\n", stem, colab)
     return page
 
 
@@ -70,7 +73,8 @@ def _markdown(cell: Any, name: str, page: Page) -> str:
         file = f"{name}_{i}.{'svg' if 'svg' in kind else _IMAGES.get(kind, 'bin')}"
         page.files[file] = data.encode("utf-8") if "svg" in kind and "<" in data else base64.b64decode(data)
         attachments[title] = file
-    return outside_code(cell.source, lambda prose: fold(escape_tokens(notebook_links(prose, attachments))))
+    source = _TREE.sub("``` { .text .tree }\n", cell.source)
+    return outside_code(source, lambda prose: fold(escape_tokens(notebook_links(prose, attachments))))
 
 
 def _code(cell: Any) -> str:
@@ -108,9 +112,11 @@ def _output(output: Any, cell: Any, name: str, page: Page) -> str:
     return fence(_ANSI.sub("", data["text/plain"]), " { .text .nb-out }") if "text/plain" in data else ""
 
 
-def _with_download(markdown: str, stem: str) -> str:
+def _with_download(markdown: str, stem: str, colab: str) -> str:
     """Offer the notebook itself, under the page's heading."""
-    link = f'[Download this chapter as a notebook]({stem}.ipynb){{ .nb-download download="{stem}.ipynb" }}'
+    links = f'[Download this chapter as a notebook]({stem}.ipynb){{ .nb-download download="{stem}.ipynb" }}'
+    if colab:
+        links += f" · [Open in Colab]({colab}){{ .nb-download }} ([what to run first](../setup.md#in-colab))"
     heading = re.match(r"\s*# [^\n]*\n", markdown)
     end = heading.end() if heading else 0
-    return f"{markdown[:end]}\n{link}\n\n{markdown[end:]}"
+    return f"{markdown[:end]}\n{links}\n\n{markdown[end:]}"
