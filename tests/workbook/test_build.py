@@ -242,3 +242,13 @@ def test_an_output_with_a_path_of_this_machine_is_refused(runnable: Path, capsys
     put(runnable, "chapters/05_line.md", HEAD + "\n```python\nimport minisgl_lite\n\nminisgl_lite.__file__\n```\n")
     assert main(["--execute"], runnable) == 1
     assert "names a path of this machine" in capsys.readouterr().err
+
+
+def test_the_view_of_a_live_widget_is_not_stored(runnable: Path) -> None:
+    bundle = '{"text/html": "<b>picture</b>", "application/vnd.jupyter.widget-view+json": {"model_id": "x"}}'
+    cell = f"from IPython.display import display\n\ndisplay({bundle}, raw=True)"
+    put(runnable, "chapters/05_line.md", HEAD + f"\n```python\n{cell}\n```\n")
+    assert main(["--execute"], runnable) == 0
+    assert [dict(c.outputs[0].data) for c in read(runnable).cells if c.get("outputs")] == [
+        {"text/html": "<b>picture</b>"}
+    ]

@@ -127,8 +127,8 @@ class Playground:
         """The live playground, a widget of ipywidgets. Raises ModuleNotFoundError without that package."""
         import ipywidgets as widgets
 
-        wide = widgets.Layout(width="26em")
-        style = {"description_width": "11em"}
+        wide = widgets.Layout(width="28em")
+        style = {"description_width": "13em"}
         sliders = {
             name: widgets.IntSlider(
                 getattr(self.settings, name),
