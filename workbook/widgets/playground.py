@@ -39,7 +39,7 @@ class Settings:
 
 # name of a setting -> its slider's lowest and highest value, and what it says
 SLIDERS: Mapping[str, tuple[int, int, str]] = {
-    "slots": (1, 8, "slots"),
+    "slots": (1, 8, "request slots"),
     "budget": (4, 64, "token budget"),
     "pages": (2, 64, "pages"),
     "page_size": (1, 16, "page size"),
