@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .scratch import environment
 from .spec import load_exercises
-from .student import create_missing, results
+from .student import create_missing, first_chapter, results
 from .tree import ROOT
 
 
@@ -55,10 +55,14 @@ def copy_notebooks(root: Path) -> list[str]:
 
 
 def choose(root: Path, chapter: int | None = None) -> Path | None:
-    """The student's notebook of a chapter; without one, of the first with an exercise not passed, else the last."""
+    """The student's notebook of a chapter; without one, of the first with an exercise not passed, else the last.
+
+    Chapters before the one that the student began at are passed over.
+    """
     copies = {int(p.name[:2]): p for p in sorted((root / "work" / "chapters").glob("[0-9][0-9]_*.ipynb"))}
     if chapter is not None or not copies:
         return copies.get(chapter or 0)
+    start = first_chapter(root)
     passed = {id_ for id_, status in results(root).items() if status == "passed"}
-    open_chapters = {e.chapter for e in load_exercises(root) if e.id not in passed}
+    open_chapters = {e.chapter for e in load_exercises(root) if e.id not in passed and e.chapter >= start}
     return copies[min(open_chapters & copies.keys(), default=max(copies))]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import ast
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .source import SourceError, body_key, has_definition, put_definition
+from .source import SourceError, body_key, has_definition, parse, put_definition
 from .spec import Exercise, load_exercises
 from .stubs import read_text, stub_text
 from .tree import ROOT
 
 PROGRESS = "work/progress.json"
+_SECTIONS = ("results", "hints", "passed", "settings")
 
 
 @dataclass(frozen=True)
@@ -44,12 +47,28 @@ class Workplace:
             return "body-missing", f"{self.exercise.file} no longer defines {missing[0]}; `--reset {self.exercise.id}`"
         return None
 
-    def borrowed(self, text: str) -> list[str]:
-        """Qualnames that grading takes from the reference: bodies of other exercises, and helpers still blank."""
-        others = [name for e in self.neighbours if e != self.exercise for name in e.bodies]
+    def borrowed(self, text: str, own: Collection[Exercise] = ()) -> list[str]:
+        """Qualnames that grading takes from the reference: bodies of other exercises, and helpers still blank.
+
+        own: other exercises of the file whose bodies stay the student's.
+        """
+        others = [name for e in self.neighbours if e != self.exercise and e not in own for name in e.bodies]
         helpers = [name for e in self.neighbours for name in e.hidden]
-        names = [name for name in dict.fromkeys([*others, *helpers]) if name not in self.exercise.bodies]
+        kept = {name for e in (self.exercise, *own) for name in e.bodies}
+        names = [name for name in dict.fromkeys([*others, *helpers]) if name not in kept]
         return [n for n in names if has_definition(text, n) and (n in others or self._is_blank(text, n))]
+
+    def digest(self, text: str) -> str:
+        """Equal for two texts that this exercise is graded the same in: the bodies of the other exercises of the file
+        do not count, nor do comments and layout. Empty when the text does not parse, or lacks one of those bodies.
+        """
+        try:
+            for name in (name for e in self.neighbours if e != self.exercise for name in e.bodies):
+                text = put_definition(text, self.stub, name)
+            dump = ast.dump(parse(text))
+        except (SourceError, RecursionError):
+            return ""
+        return hashlib.sha256(dump.encode("utf-8", errors="surrogatepass")).hexdigest()
 
     def solved(self, text: str) -> str:
         """The student's text with this exercise's definitions, and helpers still blank, put in from the reference."""
@@ -102,10 +121,30 @@ def results(root: Path = ROOT) -> dict[str, str]:
     return {key: value for key, value in _progress(root)["results"].items() if type(value) is str}
 
 
-def record_results(root: Path, statuses: Mapping[str, str]) -> None:
-    """Remember the statuses of a grading."""
+def record_results(root: Path, statuses: Mapping[str, str], digests: Mapping[str, str] | None = None) -> None:
+    """Remember the statuses of a grading, and the digests of the texts that have passed; an empty one is forgotten."""
     progress = _progress(root)
     progress["results"].update(statuses)
+    progress["passed"].update(digests or {})
+    progress["passed"] = {id_: digest for id_, digest in progress["passed"].items() if digest}
+    _save(root, progress)
+
+
+def passed_digests(root: Path = ROOT) -> dict[str, str]:
+    """Exercise id -> the digest of the text that last passed (see Workplace.digest)."""
+    return {key: value for key, value in _progress(root)["passed"].items() if type(value) is str}
+
+
+def first_chapter(root: Path = ROOT) -> int:
+    """The chapter that the student chose to begin at; 1 without a choice."""
+    chosen = _progress(root)["settings"].get("start_at")
+    return chosen if type(chosen) is int and chosen >= 1 else 1
+
+
+def begin_at(root: Path, chapter: int) -> None:
+    """Remember the chapter that the student begins at."""
+    progress = _progress(root)
+    progress["settings"]["start_at"] = chapter
     _save(root, progress)
 
 
@@ -126,7 +165,7 @@ def _progress(root: Path) -> dict[str, dict[str, object]]:
     except (OSError, ValueError):
         data = {}
     data = data if type(data) is dict else {}
-    return {key: data[key] if type(data.get(key)) is dict else {} for key in ("results", "hints")}
+    return {key: data[key] if type(data.get(key)) is dict else {} for key in _SECTIONS}
 
 
 def _save(root: Path, progress: dict[str, dict[str, object]]) -> None:

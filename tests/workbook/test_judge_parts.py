@@ -110,6 +110,14 @@ def test_watch_grades_what_was_saved(tmp_path: Path) -> None:
     assert graded == [["05.1", "05.2"], ["05.1", "05.2"]]
 
 
+def test_watch_ends_when_interrupted(tmp_path: Path) -> None:
+    def regrade(ids: list[str]) -> int:
+        raise KeyboardInterrupt
+
+    session = Session(make_toybook(tmp_path), 0, oracles.recorded, lambda line: None)
+    assert watch(session, regrade) == 0
+
+
 def test_a_broken_file_is_not_edited(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     root = make_toybook(tmp_path)
     create_missing(root)

@@ -50,8 +50,10 @@ def set_limits(memory_mb: int) -> None:
 def describe(error: BaseException, job: Job) -> dict[str, Any]:
     """A raised exception as values: type, message, the student's line it passed last, the traceback from there."""
     frames = traceback.extract_tb(error.__traceback__)
-    mine = [i for i, frame in enumerate(frames) if frame.filename == job.shown]
-    where = f"{job.shown}:{frames[mine[-1]].lineno} in {frames[mine[-1]].name}" if mine else ""
+    files = {part.shown for part in job.parts}
+    mine = [i for i, frame in enumerate(frames) if frame.filename in files]
+    last = frames[mine[-1]] if mine else None
+    where = f"{last.filename}:{last.lineno} in {last.name}" if last else ""
     shown = frames[mine[0] :] if mine else frames[-3:]
     root = str(Path(job.root)) + os.sep
     lines = [f"{f.filename.removeprefix(root)}:{f.lineno} in {f.name}: {f.line}" for f in shown]
@@ -63,7 +65,7 @@ def answer(request: dict[str, Any], job: Job) -> dict[str, Any]:
     """Run one probe, or load the exercise when none is named. Whatever the student's code raises becomes a value."""
     try:
         if not request["probe"]:
-            importlib.import_module(job.module)
+            importlib.import_module(job.parts[0].module)
             importlib.import_module(PROBES)
             return {"value": None}
         probe = getattr(sys.modules[PROBES], f"probe_{request['probe']}")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from ..source import SourceError
 from ..spec import SpecError
-from ..student import results
-from ..tree import ROOT
+from ..student import begin_at, first_chapter, results
+from ..tree import ROOT, package_modules
 from . import commands, oracles
 from .checklib import OracleMissing
 from .report import as_gradescope, as_json, exit_code, progress, table
@@ -19,7 +19,7 @@ from .session import Session, UsageError
 from .variants import run_variants, variants_json
 from .verdicts import Report
 
-LATER = {"--class": "DIR", "--hidden": "FOLDER", "--update": None, "--start-at": "NN"}
+LATER = {"--class": "DIR", "--hidden": "FOLDER", "--update": None}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -33,6 +33,9 @@ def parser() -> argparse.ArgumentParser:
     what.add_argument("--watch", action="store_true", help="grade again whenever a file is saved")
     what.add_argument("--reference", action="store_true", help="grade the reference: all must pass")
     what.add_argument("--mutants", action="store_true", help="grade the wrong and right variants")
+    what.add_argument(
+        "--start-at", metavar="NN", type=int, help="begin at chapter NN, on the reference of those before"
+    )
     p.add_argument("--apply", action="store_true", help="with --solution: write it into your file")
     p.add_argument("--json", metavar="FILE", help="write a report for programs; - is standard output")
     p.add_argument("--gradescope", metavar="FILE", help="write a report for Gradescope")
@@ -79,6 +82,11 @@ def _run(session: Session, args: argparse.Namespace) -> int:
         return commands.show_solution(session, args.solution, args.apply)
     if args.reset:
         return commands.reset(session, args.reset)
+    if args.start_at is not None:
+        _start_at(session, args.start_at)
+        if not (args.names or args.json or args.gradescope):
+            print(_progress(session))
+            return 0
     if args.watch:
         return commands.watch(session, lambda ids: _finish(session, args, session.grade_student(ids)))
     if args.mutants:
@@ -97,8 +105,22 @@ def _finish(session: Session, args: argparse.Namespace, reports: list[Report], w
     if args.json != "-" and args.gradescope != "-":
         print(table(reports, colour=sys.stdout.isatty()))
         if with_progress:
-            print("\n" + progress([p.exercise for p in session.places()], results(session.root)))
+            print("\n" + _progress(session))
     return exit_code(reports)
+
+
+def _start_at(session: Session, chapter: int) -> None:
+    """Remember where the student begins. Raises UsageError when there is no such chapter."""
+    last = max([*package_modules(session.root).values(), *(p.exercise.chapter for p in session.places())], default=0)
+    if not 1 <= chapter <= last:
+        raise UsageError(f"there is no chapter {chapter:02d}; --start-at takes 01 to {last:02d}")
+    begin_at(session.root, chapter)
+    before = "" if chapter == 1 else ", on the reference of what comes before; --start-at 1 undoes it"
+    session.say(f"you begin at chapter {chapter:02d}{before}")
+
+
+def _progress(session: Session) -> str:
+    return progress([p.exercise for p in session.places()], results(session.root), first_chapter(session.root))
 
 
 def _mutants(session: Session, args: argparse.Namespace) -> int:

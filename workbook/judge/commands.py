@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..source import SourceError
 from ..stubs import read_text
-from ..student import Workplace, create_missing, reveal_hint, write_text
+from ..student import Workplace, create_missing, first_chapter, reveal_hint, write_text
 from .session import Session
 
 WATCH_SECONDS = 0.5
@@ -63,9 +63,10 @@ def watch(session: Session, regrade: Callable[[list[str]], int], rounds: int | N
     create_missing(session.root)
     places = session.places()
     seen = {place.exercise.file: _stamp(session.root / place.exercise.file) for place in places}
-    regrade([place.exercise.id for place in places])
-    print("watching work/exercises; save a file to grade it, Ctrl-C to end", flush=True)
+    start = first_chapter(session.root)
     try:
+        regrade([place.exercise.id for place in places if place.exercise.chapter >= start])
+        print("watching work/exercises; save a file to grade it, Ctrl-C to end", flush=True)
         while rounds is None or (rounds := rounds - 1) >= 0:
             time.sleep(WATCH_SECONDS)
             now = {file: _stamp(session.root / file) for file in seen}

@@ -1,4 +1,4 @@
-"""In the graded process: puts the student's file in the place of the package's module."""
+"""In the graded process: puts the student's files in the place of the package's modules."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 from ..source import find, has_docstring
-from .job import Job
+from .job import Job, Part
 
 PROBES = "exercise_probes"
 """Name under which the probes are imported."""
@@ -33,19 +33,20 @@ class TextLoader(importlib.abc.Loader):
 
 
 class StudentFinder(importlib.abc.MetaPathFinder):
-    """Answers for two names: the exercise's module and the probes. Everything else is found as usual."""
+    """Answers for the modules that the student wrote and for the probes. Everything else is found as usual."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
+        self.parts: dict[str, Part] = {part.module: part for part in job.parts}
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         """The spec of a module that the job holds, else None."""
         job = self.job
-        if fullname == job.module:
-            tree = graft(ast.parse(job.text), ast.parse(job.donor), job.borrowed)
-            loader, origin = TextLoader(tree, job.text, job.shown), Path(job.root, *job.module.split("."))
+        if part := self.parts.get(fullname):
+            tree = graft(ast.parse(part.text), ast.parse(part.donor), part.borrowed)
+            loader, origin = TextLoader(tree, part.text, part.shown), Path(job.root, *part.module.split("."))
             return self._spec(fullname, loader, str(origin.with_suffix(".py")))
         if fullname == PROBES:
             loader = TextLoader(ast.parse(job.probes, job.probes_file), job.probes, job.probes_file)

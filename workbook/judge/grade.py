@@ -17,6 +17,7 @@ from ..stubs import read_text
 from ..student import Workplace
 from .checklib import Check, OracleLike, OracleMissing, Result
 from .job import Job
+from .parts import Piece, parts_of
 from .process import Child, ChildError, ProbeRaised, ProcessGone
 from .verdicts import CheckReport, Report, Status
 
@@ -75,32 +76,41 @@ def load_bench(root: Path, place: Workplace) -> Bench:
     return Bench(root, place, checks, read_text(root / probes), probes)
 
 
-def grade(bench: Bench, text: str, *, seed: int, oracle: Oracle, shown: str = "", stop: bool = False) -> Report:
-    """Grade a text as the module of the exercise. `shown`: its path in tracebacks. `stop`: at the first failure."""
+def grade(
+    bench: Bench,
+    text: str,
+    *,
+    seed: int,
+    oracle: Oracle,
+    shown: str = "",
+    stop: bool = False,
+    own: Sequence[Piece] = (),
+    seconds: float | None = None,
+) -> Report:
+    """Grade a text as the module of the exercise.
+
+    shown: its path in tracebacks. stop: at the first failure. own: what else is the student's; all other code is the
+    package's. seconds: the limit, if lower than the exercise's.
+    """
     place, start = bench.place, time.monotonic()
     exercise = place.exercise
     if fault := place.fault(text):
         return _report(exercise, "error", start, _after(exercise, [], CheckReport("load", "failed", *fault)))
-    borrowed = place.borrowed(text) if text != place.reference else []
-    notes = (f"from the reference: {', '.join(borrowed)}",) if borrowed else ()
     job = Job(
         root=str(bench.root),
-        module=exercise.module,
-        shown=shown or exercise.file,
-        text=text,
-        donor=place.reference,
-        borrowed=borrowed,
+        parts=parts_of(place, text, shown or exercise.file, own),
         chapter=exercise.chapter,
         probes=bench.probes,
         probes_file=bench.probes_file,
         memory_mb=exercise.memory_mb,
     )
     run = _Run(bench, seed, oracle, stop)
-    with Child(job, exercise.seconds) as child:
+    limit = exercise.seconds if seconds is None else min(seconds, exercise.seconds)
+    with Child(job, limit) as child:
         run(child)
         printed = child.printed()
     checks = tuple(run.done) if run.complete or stop else _after(exercise, run.done)
-    return _report(exercise, run.status, start, checks, notes, printed, tuple(run.trace))
+    return _report(exercise, run.status, start, checks, printed, tuple(run.trace))
 
 
 @dataclass
@@ -167,8 +177,8 @@ def _report(
     status: Status,
     start: float,
     checks: tuple[CheckReport, ...],
-    notes: tuple[str, ...] = (),
     printed: str = "",
     trace: tuple[str, ...] = (),
 ) -> Report:
-    return Report(exercise, status, round(time.monotonic() - start, 2), checks, notes, printed, trace)
+    seconds = round(time.monotonic() - start, 2)
+    return Report(exercise, status, seconds, checks, printed=printed, trace=trace)

@@ -11,20 +11,31 @@ JOB_VARIABLE = "MINISGL_JUDGE_JOB"
 
 
 @dataclass(frozen=True)
-class Job:
-    """One exercise to be run.
+class Part:
+    """One module that the student wrote.
 
-    root: folder that holds the package. module: dotted name that `text` replaces. shown: path that tracebacks give for
-    it. donor: the package's own text; `borrowed` definitions are taken from it. chapter: later ones are hidden (0: none
-    is). probes, probes_file: text and path of the functions that call into the module.
+    module: dotted name that `text` replaces. shown: path that tracebacks give for it. donor: the package's own text;
+    `borrowed` definitions are taken from it.
     """
 
-    root: str
     module: str
     shown: str
     text: str
     donor: str
     borrowed: list[str]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One exercise to be run.
+
+    root: folder that holds the package. parts: the exercise's own module first, then earlier ones of the student's.
+    chapter: later ones are hidden (0: none is). probes, probes_file: text and path of the functions that call into the
+    module.
+    """
+
+    root: str
+    parts: list[Part]
     chapter: int
     probes: str
     probes_file: str
@@ -37,4 +48,5 @@ class Job:
 
 def load_job(path: Path) -> Job:
     """Read a job file."""
-    return Job(**json.loads(path.read_text(encoding="utf-8")))
+    data = json.loads(path.read_text(encoding="utf-8"))
+    return Job(**{**data, "parts": [Part(**part) for part in data["parts"]]})

@@ -70,23 +70,26 @@ def table(reports: Sequence[Report], colour: bool = False) -> str:
         if colour and sign in COLOURS:
             sign = f"\033[{COLOURS[sign]}m{sign}\033[0m"
         seconds = f"{r.seconds:5.1f} s" if r.checks else ""
-        lines.append(f"{sign} {r.exercise.id}  {r.exercise.title:<{width}}  {r.status:<13} {seconds}".rstrip())
+        lines.append(f"{sign} {r.exercise.id}  {r.exercise.title:<{width}}  {_shown_status(r):<13} {seconds}".rstrip())
         lines += [f"    {line}" for line in _failure_lines(r)]
     score = sum(r.score for r in reports)
     return "\n".join([*lines, f"{score} of {len(reports)} points"])
 
 
-def progress(exercises: Sequence[Exercise], statuses: Mapping[str, str]) -> str:
-    """Where a student stands: a line a chapter, and the next exercise to do."""
+def progress(exercises: Sequence[Exercise], statuses: Mapping[str, str], start: int = 1) -> str:
+    """Where a student stands: a line a chapter, and the next exercise to do. start: the chapter begun at."""
     lines = ["Progress"]
     for chapter in dict.fromkeys((e.chapter, e.topic) for e in exercises):
         mine = [e for e in exercises if (e.chapter, e.topic) == chapter]
         passed = sum(statuses.get(e.id) == "passed" for e in mine)
-        bar = "".join("#" if statuses.get(e.id) == "passed" else "." for e in mine)
-        lines.append(f"  {chapter[0]:02d} {chapter[1]:<16} [{bar}] {passed} of {len(mine)}")
-    todo = next((e for e in exercises if statuses.get(e.id) != "passed"), None)
+        left = "." if chapter[0] >= start else "-"
+        bar = "".join("#" if statuses.get(e.id) == "passed" else left for e in mine)
+        said = f", {skipped_words(start)}" if chapter[0] < start else ""
+        lines.append(f"  {chapter[0]:02d} {chapter[1]:<16} [{bar}] {passed} of {len(mine)}{said}")
+    todo = next((e for e in exercises if e.chapter >= start and statuses.get(e.id) != "passed"), None)
     if todo is None:
-        return "\n".join([*lines, "Everything passed."])
+        since = f" from chapter {start:02d} on" if start > 1 else ""
+        return "\n".join([*lines, f"Everything{since} passed."])
     if statuses.get(todo.id, "not attempted") == "not attempted":
         lines.append(f"Next: {todo.id} {todo.title} (about {todo.minutes} min, {todo.lines} lines). Edit {todo.file}")
         lines.append(f"      then: python judge.py {todo.id}")
@@ -95,6 +98,15 @@ def progress(exercises: Sequence[Exercise], statuses: Mapping[str, str]) -> str:
     else:
         lines.append(f"Next: mend {todo.id} {todo.title} in {todo.file}")
     return "\n".join(lines)
+
+
+def skipped_words(start: int) -> str:
+    """What is said of exercises before the chapter that the student began at."""
+    return f"skipped: started at {start:02d}"
+
+
+def _shown_status(report: Report) -> str:
+    return skipped_words(report.skipped) if report.skipped else report.status
 
 
 def _failure_lines(report: Report) -> list[str]:

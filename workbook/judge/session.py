@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..stubs import read_text
-from ..student import Workplace, create_missing, record_results, workplaces
+from ..student import Workplace, create_missing, first_chapter, passed_digests, record_results, workplaces
 from .grade import Bench, Oracle, grade, load_bench
+from .ground import Ground, grade_on, ground_of
 from .verdicts import CheckReport, Report
 
 MAX_TEXT = 1_000_000
@@ -49,14 +50,32 @@ class Session:
         return places[0]
 
     def grade_student(self, names: Sequence[str] = ()) -> list[Report]:
-        """Grade what was attempted, from the student's files; remember the results."""
+        """Grade what was attempted, from the student's files; remember the results.
+
+        Without names, the chapters before the one that the student began at are skipped.
+        """
         for path in create_missing(self.root):
             self.say(f"made {path} from its stub")
-        # Checks, probes, stubs and the reference are all read before the first line of student code runs.
-        benches = [load_bench(self.root, place) for place in self.places(names)]
-        texts = [self._student_text(bench.place) for bench in benches]
-        reports = [self._grade_one(bench, text) for bench, text in zip(benches, texts, strict=True)]
-        record_results(self.root, {report.exercise.id: report.status for report in reports})
+        # Checks, probes, stubs, texts and the reference are all read before the first line of student code runs.
+        start, passed = first_chapter(self.root), passed_digests(self.root)
+        places = self.places()
+        texts = {place.exercise.file: self._student_text(place) for place in places}
+        chosen = self.places(names)
+        skipped = [p for p in chosen if not names and p.exercise.chapter < start]
+        benches = [load_bench(self.root, place) for place in chosen if place not in skipped]
+        reports = [Report(place.exercise, "not attempted", skipped=start) for place in skipped]
+        record: dict[str, str] = {}
+        readable = {file: text for file, text in texts.items() if isinstance(text, str)}
+        for bench in benches:
+            place = bench.place
+            text = texts[place.exercise.file]
+            ground = ground_of(place, places, readable, passed, start)
+            report = self._grade_one(bench, text, ground)
+            reports.append(report)
+            if isinstance(text, str):
+                record |= _remembered(report, place.digest(text), passed)
+                passed |= record
+        record_results(self.root, {r.exercise.id: r.status for r in reports if not r.skipped}, record)
         return reports
 
     def grade_reference(self, names: Sequence[str] = ()) -> list[Report]:
@@ -73,14 +92,14 @@ class Session:
         """What grades the exercises named."""
         return [load_bench(self.root, place) for place in self.places(names)]
 
-    def _grade_one(self, bench: Bench, text: str | CheckReport) -> Report:
+    def _grade_one(self, bench: Bench, text: str | CheckReport, ground: Ground) -> Report:
         exercise = bench.place.exercise
         if isinstance(text, CheckReport):
             return Report(exercise, "error", 0.0, (text,))
         if not bench.place.is_attempted(text):
             return Report(exercise, "not attempted")
         self.say(f"grading {exercise.id}")
-        return grade(bench, text, seed=self.seed, oracle=self.oracle)
+        return grade_on(bench, text, ground, seed=self.seed, oracle=self.oracle)
 
     def _student_text(self, place: Workplace) -> str | CheckReport:
         """The student's text, or why there is none."""
@@ -92,6 +111,14 @@ class Session:
             return read_text(path)
         except (OSError, UnicodeDecodeError) as error:
             return CheckReport("load", "failed", "cannot-be-read", f"{place.exercise.file} cannot be read: {error}")
+
+
+def _remembered(report: Report, digest: str, passed: Mapping[str, str]) -> dict[str, str]:
+    """What a grading changes in the digests of texts that have passed: exercise id -> digest, empty to forget it."""
+    id_ = report.exercise.id
+    if report.status == "passed":
+        return {id_: digest}
+    return {id_: ""} if report.checks and passed.get(id_) == digest else {}
 
 
 def name_matches(name: str, id_: str) -> bool:

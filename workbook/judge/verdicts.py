@@ -23,7 +23,10 @@ class CheckReport:
 
 @dataclass(frozen=True)
 class Report:
-    """One exercise, graded. notes: what else a reader should know. printed: the end of what the code printed."""
+    """One exercise, graded. notes: what else a reader should know. printed: the end of what the code printed.
+
+    skipped: the chapter that the student began at, when this exercise comes before it and so was not graded; else 0.
+    """
 
     exercise: Exercise
     status: Status
@@ -32,6 +35,7 @@ class Report:
     notes: tuple[str, ...] = ()
     printed: str = ""
     trace: tuple[str, ...] = ()
+    skipped: int = 0
 
     @property
     def score(self) -> int:

@@ -1,0 +1,141 @@
+"""What an exercise stands on: the student's own earlier work where that has passed, else the reference.
+
+Earlier work must never cost a later exercise. So what fails on it is graded again on the reference, and when that
+passes, the module at fault is looked for and named.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from ..spec import Exercise
+from ..student import Workplace
+from .grade import Bench, Oracle, grade
+from .parts import Piece, borrowed
+from .verdicts import Report
+
+SLACK = 5.0
+"""Seconds that a search run gets beyond twice the time in which the reference passed: own work may hang."""
+
+
+@dataclass(frozen=True)
+class Ground:
+    """own: what the student has passed, with the texts. reference: the other exercises of earlier modules.
+
+    start: the chapter that the student began at; all before it is the reference's.
+    """
+
+    own: tuple[Piece, ...] = ()
+    reference: tuple[Exercise, ...] = ()
+    start: int = 1
+
+
+def ground_of(
+    place: Workplace, places: Sequence[Workplace], texts: Mapping[str, str], passed: Mapping[str, str], start: int
+) -> Ground:
+    """What one exercise stands on: exercises of earlier chapters, and the others of its own file.
+
+    texts: the student's files, by path. passed: exercise id -> digest of the text that last passed.
+    """
+    own: list[Piece] = []
+    reference: list[Exercise] = []
+    for other in places:
+        exercise = other.exercise
+        same_file = exercise.file == place.exercise.file
+        if exercise == place.exercise or (exercise.chapter >= place.exercise.chapter and not same_file):
+            continue
+        if exercise.module == place.exercise.module and not same_file:
+            continue  # there is one file a module; an earlier form of it has no place here
+        text = texts.get(exercise.file, "")
+        digest = passed.get(exercise.id) if exercise.chapter >= start or same_file else None
+        if digest and text and other.digest(text) == digest:
+            own.append(Piece(other, text))
+        elif not same_file:
+            reference.append(exercise)
+    return Ground(tuple(own), tuple(reference), start)
+
+
+def grade_on(bench: Bench, text: str, ground: Ground, *, seed: int, oracle: Oracle) -> Report:
+    """Grade a student's text on its ground; on the reference when that fails. The notes say what was used."""
+    place = bench.place
+    if place.fault(text) or not ground.own:
+        report = grade(bench, text, seed=seed, oracle=oracle)
+        return _noted(report, _used(place, text, ground, ()))
+    report = grade(bench, text, seed=seed, oracle=oracle, own=ground.own)
+    if report.status == "passed":
+        return _noted(report, _used(place, text, ground, ground.own))
+    again = grade(bench, text, seed=seed, oracle=oracle)
+    spent = round(report.seconds + again.seconds, 2)
+    if again.status != "passed":
+        note = f"on the reference alone; with your own {label(_exercises(ground.own))} it fails as well"
+        return _noted(dataclasses.replace(again, seconds=spent), note)
+    guilty = _search(bench, text, ground.own, again.seconds, seed, oracle)
+    failed = report.first_failure
+    why = f"{failed.name} [{failed.diagnosis}]" if failed else report.status
+    note = (
+        f"passed on the reference; with your own {label(_exercises(ground.own))} it would not: {why}\n"
+        f"{label([guilty.exercise])} seems at fault, though its own checks passed: look at it again"
+    )
+    return _noted(dataclasses.replace(again, seconds=spent), note)
+
+
+def label(exercises: Iterable[Exercise]) -> str:
+    """`models/rope.py (01.1), core.py (03.2, 03.3)`."""
+    files: dict[str, list[str]] = {}
+    for exercise in exercises:
+        files.setdefault(exercise.package_path, []).append(exercise.id)
+    return ", ".join(f"{path} ({', '.join(ids)})" for path, ids in files.items())
+
+
+def _search(bench: Bench, text: str, own: Sequence[Piece], usual: float, seed: int, oracle: Oracle) -> Piece:
+    """The first piece with which grading no longer passes, found by halving: few runs, each bounded in time."""
+
+    def fails(count: int) -> bool:
+        seconds = 2 * usual + SLACK
+        run = grade(bench, text, seed=seed, oracle=oracle, own=own[:count], stop=True, seconds=seconds)
+        return run.status != "passed"
+
+    good, bad = 0, len(own)
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        if fails(middle):
+            bad = middle
+        else:
+            good = middle
+    return own[bad - 1]
+
+
+def _used(place: Workplace, text: str, ground: Ground, own: Sequence[Piece]) -> str:
+    """One line: what was the student's own, and what the reference's. Empty where there was nothing to choose."""
+    beside = [piece.exercise for piece in own if piece.exercise.file == place.exercise.file]
+    names = [] if place.fault(text) else borrowed(place, text, beside)
+    rest = [*_chapters(ground, {piece.exercise.chapter for piece in own}), *names]
+    words = []
+    if own:
+        words.append(f"your own: {label(_exercises(own))}")
+    if rest:
+        words.append(f"{'' if own else 'from the '}reference: {', '.join(rest)}")
+    return "; ".join(words)
+
+
+def _chapters(ground: Ground, mixed: set[int]) -> list[str]:
+    """What came from the reference: a chapter as a whole where nothing in it was the student's, else its modules."""
+    names: list[str] = []
+    if before := [e.chapter for e in ground.reference if e.chapter < ground.start]:
+        span = f"chapter {before[0]:02d}" if len(set(before)) == 1 else f"chapters {before[0]:02d} to {before[-1]:02d}"
+        names.append(f"{span} (you started at {ground.start:02d})")
+    later = (e for e in ground.reference if e.chapter >= ground.start)
+    for chapter, exercises in groupby(later, key=lambda e: e.chapter):
+        names.append(label(exercises) if chapter in mixed else f"chapter {chapter:02d}")
+    return names
+
+
+def _exercises(own: Iterable[Piece]) -> list[Exercise]:
+    return [piece.exercise for piece in own]
+
+
+def _noted(report: Report, note: str) -> Report:
+    return dataclasses.replace(report, notes=(*report.notes, *note.splitlines()))

@@ -1,0 +1,47 @@
+"""Which modules a graded process gets from the student, and which bodies in them are the reference's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..spec import Exercise
+from ..student import Workplace
+from .job import Part
+
+
+@dataclass(frozen=True)
+class Piece:
+    """An exercise that the student has passed, and the text of the student's file, which has not changed since."""
+
+    place: Workplace
+    text: str
+
+    @property
+    def exercise(self) -> Exercise:
+        """The exercise."""
+        return self.place.exercise
+
+
+def parts_of(place: Workplace, text: str, shown: str, own: Sequence[Piece] = ()) -> list[Part]:
+    """The module of an exercise, then those of `own`: in them, bodies of no given exercise are the reference's.
+
+    shown: the path of `text` in tracebacks. Pieces of the exercise's own file add bodies to it, and no module.
+    """
+    by_file: dict[str, list[Piece]] = {}
+    for piece in own:
+        by_file.setdefault(piece.exercise.file, []).append(piece)
+    beside = [piece.exercise for piece in by_file.pop(place.exercise.file, [])]
+    parts = [_part(place, text, shown, beside)]
+    for file, pieces in by_file.items():
+        parts.append(_part(pieces[0].place, pieces[0].text, file, [piece.exercise for piece in pieces[1:]]))
+    return parts
+
+
+def borrowed(place: Workplace, text: str, beside: Sequence[Exercise] = ()) -> list[str]:
+    """Qualnames that the text gets from the reference; the reference itself needs none."""
+    return place.borrowed(text, beside) if text != place.reference else []
+
+
+def _part(place: Workplace, text: str, shown: str, beside: Sequence[Exercise]) -> Part:
+    return Part(place.exercise.module, shown, text, place.reference, borrowed(place, text, beside))
