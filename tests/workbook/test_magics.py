@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
+from tests.helpers.judging import BLANK, edit
+from tests.helpers.toybook import make_toybook
+from workbook.notebook import extension
 from workbook.notebook.quote import quoted
 from workbook.tree import ROOT, LaterChapters, module_files, package_modules
 
@@ -72,3 +75,37 @@ def test_chapter_hides_the_later_ones(shell: InteractiveShell, capsys: pytest.Ca
     for wrong in ("five", "0", "99", ""):
         assert not shell.run_cell(f"%chapter {wrong}").success
         assert f"%chapter needs a number from 01 to {last:02d}" in capsys.readouterr().err
+
+
+JUDGE = """import pathlib
+from workbook.judge.cli import main
+raise SystemExit(main(root=pathlib.Path(__file__).parent))
+"""
+
+
+def test_judge_shows_the_report(
+    shell: InteractiveShell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import sys
+
+    root = make_toybook(tmp_path)
+    (root / "judge.py").write_text(JUDGE, encoding="utf-8")
+    edit(root, BLANK, "return []")
+    monkeypatch.setattr(extension, "ROOT", root)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    assert shell.run_cell("%judge 05.1").success
+    said = capsys.readouterr()
+    assert "✗ 05.1  Take from the front" in said.out
+    assert "first failure: takes a prefix [wrong-prefix]" in said.out
+    assert "Progress" in said.out
+    assert said.err == ""
+    assert not [name for name in sys.modules if name.startswith("toy.")]
+    for line, words in {
+        "%judge 09": "there is no exercise 09",
+        "%judge --watch": "never ends",
+        "%judge '": "quot",
+    }.items():
+        assert not shell.run_cell(line).success
+        said = capsys.readouterr()
+        assert words in said.out + said.err
+        assert "Traceback" not in said.out + said.err

@@ -11,6 +11,7 @@ from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 
 from ..tree import ROOT, limit_to, package_modules
 from .edit import Editor
+from .judging import judged
 from .recompile import EditError
 from .style import set_figure_style
 from .testing import run_test
@@ -27,7 +28,7 @@ _SETTINGS = {
 
 @magics_class
 class WorkbookMagics(Magics):
-    """`%chapter`, `%%edit`, `%reset_edits` and `%%test`."""
+    """`%chapter`, `%%edit`, `%reset_edits`, `%%test` and `%judge`."""
 
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
@@ -75,6 +76,14 @@ class WorkbookMagics(Magics):
         print(report)
         if not passed:
             raise UsageError("the test did not pass")
+
+    @line_magic
+    def judge(self, line: str) -> None:
+        """`%judge 05.1` shows what `python judge.py 05.1` reports on work/exercises; `%judge` alone grades it all."""
+        report, right_use = judged(ROOT, line)
+        if not right_use:
+            raise UsageError(report)
+        print(report)
 
 
 def load_ipython_extension(shell: Any) -> None:
