@@ -7,6 +7,7 @@ passes, the module at fault is looked for and named.
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -64,22 +65,22 @@ def grade_on(bench: Bench, text: str, ground: Ground, *, seed: int, oracle: Orac
     if place.fault(text) or not ground.own:
         report = grade(bench, text, seed=seed, oracle=oracle)
         return _noted(report, _used(place, text, ground, ()))
+    start = time.monotonic()
     report = grade(bench, text, seed=seed, oracle=oracle, own=ground.own)
     if report.status == "passed":
         return _noted(report, _used(place, text, ground, ground.own))
     again = grade(bench, text, seed=seed, oracle=oracle)
-    spent = round(report.seconds + again.seconds, 2)
     if again.status != "passed":
         note = f"on the reference alone; with your own {label(_exercises(ground.own))} it fails as well"
-        return _noted(dataclasses.replace(again, seconds=spent), note)
+        return _noted(_timed(again, start), note)
     guilty = _search(bench, text, ground.own, again.seconds, seed, oracle)
     failed = report.first_failure
     why = f"{failed.name} [{failed.diagnosis}]" if failed else report.status
     note = (
-        f"passed on the reference; with your own {label(_exercises(ground.own))} it would not: {why}\n"
+        f"passed on the reference alone; with your own earlier modules it would not: {why}\n"
         f"{label([guilty.exercise])} seems at fault, though its own checks passed: look at it again"
     )
-    return _noted(dataclasses.replace(again, seconds=spent), note)
+    return _noted(_timed(again, start), note)
 
 
 def label(exercises: Iterable[Exercise]) -> str:
@@ -135,6 +136,10 @@ def _chapters(ground: Ground, mixed: set[int]) -> list[str]:
 
 def _exercises(own: Iterable[Piece]) -> list[Exercise]:
     return [piece.exercise for piece in own]
+
+
+def _timed(report: Report, start: float) -> Report:
+    return dataclasses.replace(report, seconds=round(time.monotonic() - start, 2))
 
 
 def _noted(report: Report, note: str) -> Report:

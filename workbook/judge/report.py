@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from ..spec import Exercise
 from .verdicts import Report
 
 VERSION = 1
+WIDTH = 110
 SIGNS = {"passed": "✓", "failed": "✗", "error": "✗", "timeout": "✗", "not run": "?", "not attempted": "·"}
 COLOURS = {"✓": "32", "✗": "31", "?": "33"}
 
@@ -113,7 +115,8 @@ def _failure_lines(report: Report) -> list[str]:
     """Notes; then the first failure, the path to it, what the code printed, what to do."""
     if report.status == "not attempted":
         return []
-    exercise, lines = report.exercise, list(report.notes)
+    exercise = report.exercise
+    lines = [line for note in report.notes for line in _wrapped(note)]
     lines += [f"{c.name}: tie. {c.message}" for c in report.checks if c.verdict == "tie"]
     failed = report.first_failure
     if failed is None:
@@ -127,6 +130,10 @@ def _failure_lines(report: Report) -> list[str]:
         lines += ["your code printed:", *(f"  {line}" for line in report.printed.strip().splitlines()[-8:])]
     lines.append(f"re-read: chapter {exercise.chapter:02d}, {exercise.section}")
     return [*lines, f"a hint: python judge.py --hint {exercise.id}"]
+
+
+def _wrapped(note: str) -> list[str]:
+    return textwrap.wrap(note, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def _dump(data: dict[str, Any]) -> str:
