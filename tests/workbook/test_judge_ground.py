@@ -110,9 +110,12 @@ TRICKS = {
     "hangs": ("return min(a, b)", "\nimport sys\nwhile 'toy.desk' in sys.modules: pass\n"),
     "patches the probe": (
         "return min(a, b)",
-        "\nimport sys, threading, time\ndef patch():\n    while True:\n        p = sys.modules.get('exercise_probes')\n"
-        "        if p: p.probe_serve = lambda args: [0]\n        time.sleep(0)\n"
-        "if 'toy.desk' in sys.modules: threading.Thread(target=patch, daemon=True).start()\n",
+        "\nimport sys, types\nif 'toy.desk' in sys.modules:\n"
+        "    sys.modules['exercise_probes'] = types.SimpleNamespace(probe_serve=lambda args: [0])\n",
+    ),
+    "patches the judge's process": (
+        "return min(a, b)",
+        "\nimport sys\nif 'toy.desk' in sys.modules: sys.modules['__main__'].plain = lambda value: True\n",
     ),
     "answers itself": (
         "return min(a, b)",
