@@ -12,6 +12,7 @@ from tests.helpers.judging import judge
 from tests.helpers.toychapters import file_of, make_toychapters
 from workbook.judge import cli
 from workbook.judge.grade import grade as real_grade
+from workbook.lab import choose
 from workbook.student import create_missing, passed_digests
 
 
@@ -202,3 +203,15 @@ def test_start_at_refuses(root: Path, args: list[str], capsys: pytest.CaptureFix
     assert caught.value.code == 2
     assert capsys.readouterr().err
     assert not (root / "work/progress.json").exists()
+
+
+def test_the_lab_opens_the_chapter_begun_at(root: Path) -> None:
+    for name in ("03_pair", "04_double", "06_desk"):
+        (root / "work/chapters").mkdir(exist_ok=True)
+        (root / f"work/chapters/{name}.ipynb").touch()
+    chosen = []
+    for start in ("1", "4", "5", "6"):
+        cli.main(["--start-at", start], root)
+        notebook = choose(root)
+        chosen.append(notebook.stem if notebook else "")
+    assert chosen == ["03_pair", "04_double", "06_desk", "06_desk"]
