@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from .core import Event, FinishReason, Phase
+from .core import FinishReason, Phase
 from .scheduler.cache import Move, Owner
 from .scheduler.loop import Flight
 from .scheduler.scheduler import Scheduler
@@ -19,14 +20,16 @@ QUEUE_SHOWN = 64
 class Round:
     """What one round did, and how things stood after its commit.
 
-    entries: (uid, cached_len before the round, tokens computed), in batch order. waiting, running: requests in the
+    uids, starts, lens: what the batch computed, an entry each; see entries. waiting, running: requests in the
     queue and in the decode set. free_slots: rows of the table. waiting_uids: the first 64 of the queue, in order.
     finished: (uid, reason). start, end: seconds on the engine's clock, from planning to commit. moves: see page_events.
     """
 
     index: int
     phase: Phase
-    entries: tuple[tuple[int, int, int], ...]
+    uids: Sequence[int]
+    starts: Sequence[int]
+    lens: Sequence[int]
     waiting: int
     running: int
     free_slots: int
@@ -37,6 +40,11 @@ class Round:
     waiting_uids: tuple[int, ...]
     finished: tuple[tuple[int, FinishReason], ...]
     moves: list[Move]
+
+    @property
+    def entries(self) -> tuple[tuple[int, int, int], ...]:
+        """(uid, cached_len before the round, tokens computed) for each entry, in batch order."""
+        return tuple(zip(self.uids, self.starts, self.lens, strict=True))
 
     @property
     def page_events(self) -> tuple[tuple[int, Owner], ...]:
@@ -59,15 +67,16 @@ class Recorder:
         self.rounds: deque[Round] = deque(maxlen=keep)
         self._next = 0
 
-    def __call__(self, flight: Flight, events: list[Event], end: float) -> None:
+    def __call__(self, flight: Flight, end: float) -> None:
         """Record a round; its cost does not depend on how many requests wait."""
         batch, s = flight.batch, self.scheduler
-        uids = [req.uid for req in batch.reqs]
         self.rounds.append(
             Round(
                 index=self._next,
                 phase=batch.phase,
-                entries=tuple(zip(uids, batch.starts, batch.lens, strict=True)),
+                uids=[req.uid for req in batch.reqs],
+                starts=batch.starts,
+                lens=batch.lens,
                 waiting=len(s.prefill.pending),
                 running=len(s.decode.running),
                 free_slots=s.table.available,
@@ -76,7 +85,7 @@ class Recorder:
                 start=flight.start,
                 end=end,
                 waiting_uids=tuple(islice(s.prefill.pending, QUEUE_SHOWN)),
-                finished=tuple([(uid, reason) for uid, _, reason in events if reason is not None]),
+                finished=s.take_ended(),
                 moves=s.cache.take_moves(),
             )
         )

@@ -15,12 +15,12 @@ def upload(device: torch.device, *parts: Sequence[int]) -> tuple[torch.Tensor, .
     A batch needs half a dozen short lists. One copy of their concatenation costs about as much as one copy of any of
     them, and going through `array` is several times faster than torch.tensor(list).
     """
-    flat = array("q")
+    flat: list[int] = []
     for part in parts:
-        flat.extend(part)
+        flat += part
     if not flat:
         return tuple(torch.empty(0, dtype=torch.int64, device=device) for _ in parts)
-    whole = torch.frombuffer(flat, dtype=torch.int64).to(device)
+    whole = torch.frombuffer(array("q", flat), dtype=torch.int64).to(device)
     return torch.split(whole, [len(part) for part in parts])
 
 

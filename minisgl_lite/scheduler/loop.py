@@ -36,8 +36,8 @@ class Flight:
         self.batch, self.output, self.start = batch, output, start
 
 
-Record = Callable[[Flight, list[Event], float], None]
-"""Called after each commit with (flight, events, end time)."""
+Record = Callable[[Flight, float], None]
+"""Called after each commit with (flight, end time)."""
 
 
 class Loop:
@@ -77,7 +77,7 @@ class Loop:
             self.scheduler.fail(flight.batch)
             raise
         events = self.scheduler.commit(flight.batch, tokens)
-        self.record(flight, events, self.runner.now())
+        self.record(flight, self.runner.now())
         return events
 
     def step(self) -> list[Event]:

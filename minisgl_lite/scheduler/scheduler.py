@@ -34,6 +34,7 @@ class Scheduler:
         self.committed = 0
         self._retiring: deque[Req] = deque()
         self._notes: list[Event] = []
+        self._ended: list[tuple[int, FinishReason]] = []
 
     @property
     def has_work(self) -> bool:
@@ -85,10 +86,11 @@ class Scheduler:
         for req, token in zip(batch.emitting, tokens, strict=True):
             if req.finish_reason is not None:
                 continue
-            req.input_ids.append(token)
+            ids = req.input_ids
+            ids.append(token)
             if token in req.stop_ids:
                 self._finish(req, "stop")
-            elif len(req.input_ids) > req.limit:
+            elif len(ids) > req.limit:
                 self._finish(req, "length")
             events.append((req.uid, token, req.finish_reason))
         self._retire()
@@ -120,6 +122,11 @@ class Scheduler:
         notes, self._notes = self._notes, []
         return notes
 
+    def take_ended(self) -> tuple[tuple[int, FinishReason], ...]:
+        """(uid, reason) of each request that ended since the last call; the trace asks after each commit."""
+        ended, self._ended = tuple(self._ended), []
+        return ended
+
     def _settled(self, batch: Batch) -> None:
         require(batch.index == self.committed + 1, f"batch {batch.index} settled after batch {self.committed}")
         self.committed = batch.index
@@ -128,6 +135,7 @@ class Scheduler:
         """The only door out: leave every queue now, wait in line to give rows and pages back."""
         del self.live[req.uid]
         req.finish_reason = reason
+        self._ended.append((req.uid, reason))
         self.prefill.discard(req)
         self.decode.discard(req)
         if req.table_idx is not None:
