@@ -34,6 +34,7 @@ class Scheduler:
         self.committed = 0
         self._retiring: deque[Req] = deque()
         self._notes: list[Event] = []
+        self._ended: list[tuple[int, FinishReason]] = []
 
     @property
     def has_work(self) -> bool:
@@ -108,6 +109,11 @@ class Scheduler:
         notes, self._notes = self._notes, []
         return notes
 
+    def take_ended(self) -> tuple[tuple[int, FinishReason], ...]:
+        """(uid, reason) of each request that ended since the last call; the trace asks after each commit."""
+        ended, self._ended = tuple(self._ended), []
+        return ended
+
     def _settled(self, batch: Batch) -> None:
         require(batch.index == self.committed + 1, f"batch {batch.index} settled after batch {self.committed}")
         self.committed = batch.index
@@ -116,6 +122,7 @@ class Scheduler:
         """The only door out: leave every queue now, wait in line to give rows and pages back."""
         del self.live[req.uid]
         req.finish_reason = reason
+        self._ended.append((req.uid, reason))
         self.prefill.discard(req)
         self.decode.discard(req)
         if req.table_idx is not None:
