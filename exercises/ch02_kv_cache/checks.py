@@ -271,7 +271,10 @@ def judge_run(args: dict[str, Any], got: dict[str, Any]) -> Result:
     want = expected_answer(prompt, most, eos, ignore)
     who = f"a prompt of {len(prompt)}, max_tokens {most}"
     if got["refused"]:
-        return Result.failed("refuses-what-fits", f"{who}: ValueError: {got['refused']}")
+        too_far = "are not within" in got["refused"]
+        diagnosis = "writes-past-the-end" if too_far else "refuses-what-fits"
+        cause = ": a position, or a pass, too many" if too_far else ""
+        return Result.failed(diagnosis, f"{who}: ValueError: {got['refused']}{cause}")
     if got["prompt"] != prompt:
         return Result.failed("prompt-changed", f"{who}: the caller's list has {len(got['prompt'])} ids afterwards")
     passes = len(want) + (len(want) < most)

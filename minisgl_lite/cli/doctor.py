@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from ..models.checkpoint import BUNDLED, SMOLLM2
+from ..models.places import BUNDLED, SMOLLM2
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 Finding = tuple[bool, str, str]

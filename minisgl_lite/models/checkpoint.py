@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -13,23 +12,10 @@ import torch
 from .config import ModelConfig
 from .decoder import CausalLM, Decoder
 from .hf_json import CheckpointError, describe_os_error
+from .places import BUNDLED, SMOLLM2
 from .tokenizer import HFTokenizer, Tokenizer, has_tokenizer
 from .weights import first_dtype, load_into, stream
 
-
-def cache_folder() -> Path:
-    """Where this user's converted checkpoints are kept, by the custom of the system."""
-    if os.name == "nt":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "minisgl_lite"
-
-
-SMOLLM2 = cache_folder() / "smollm2-135m-instruct"
-BUNDLED = {"tiny": Path(__file__).resolve().parent.parent / "assets" / "tiny-qwen3"}
 DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
 HUB_FILES = ["*.json", "*.safetensors", "*.model", "*.txt", "*.jinja"]
 

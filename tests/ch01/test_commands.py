@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,18 @@ def test_doctor_tells_what_is_missing(monkeypatch, capsys, tmp_path):
     said = capsys.readouterr().out
     assert "missing  bundled checkpoint  git checkout minisgl_lite/assets" in said
     assert "no chapter runs" in said
+
+
+def test_doctor_runs_without_torch():
+    code = (
+        "import sys; sys.modules['torch'] = sys.modules['transformers'] = None\n"
+        "from minisgl_lite.__main__ import main; sys.exit(main(['doctor']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8")
+    assert done.returncode == 1
+    assert "missing  torch               make setup" in done.stdout
+    assert "no chapter runs" in done.stdout
+    assert done.stderr == ""
 
 
 def test_a_broken_driver_does_not_hide_the_rest():

@@ -71,7 +71,7 @@ def grade_on(bench: Bench, text: str, ground: Ground, *, seed: int, oracle: Orac
         return _noted(report, _used(place, text, ground, ground.own))
     again = grade(bench, text, seed=seed, oracle=oracle)
     if again.status != "passed":
-        note = f"on the reference alone; with your own {label(_exercises(ground.own))} it fails as well"
+        note = f"your earlier {label(_exercises(ground.own))} did not cause this: it fails on the reference alone, too"
         return _noted(_timed(again, start), note)
     guilty = _search(bench, text, ground.own, again.seconds, seed, oracle)
     failed = report.first_failure
