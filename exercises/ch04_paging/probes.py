@@ -70,7 +70,7 @@ def probe_decode(args: dict[str, Any]) -> dict[str, Any]:
     new = args["new_pages"]
     batch = Batch("decode", reqs, args["starts"], [1] * len(reqs), args["rows"], new_pages=(new[0], new[1], new[2]))
     inputs = tables.build(batch)
-    out = {name: plain_field(inputs, name) for name in StepInputs.__dataclass_fields__}
+    out = {name: plain_field(inputs, name) for name in StepInputs._fields}
     return {**out, "page_table": tables.page_table.tolist(), "token_pool": tables.token_pool.tolist()}
 
 

@@ -73,13 +73,14 @@ class _DecodeStep:
         self.keys, self.values = room_for(max(len(group.pages) for group in self.groups))
 
     def _group(self, inputs: StepInputs, lo: int, hi: int, longest: int) -> _Group:
-        size, rows = self.pool.page_size, self.order[lo:hi]
+        size, entries = self.pool.page_size, self.order[lo:hi]
         columns = -(-longest // size)
-        valid = torch.arange(columns * size, device=rows.device) < inputs.kv_lens[rows, None]
-        table = inputs.block_table[rows, :columns]
+        valid = torch.arange(columns * size, device=entries.device) < inputs.kv_lens[entries, None]
+        # the columns are cut before the rows are picked: the copy is as wide as the group, not as the context
+        table = inputs.page_table[:, :columns].index_select(0, inputs.rows[entries])
         # a column beyond a row's length reads the row's own first page: never a page of somebody else
         pages = torch.where(valid[:, ::size], table, table[:, :1]).flatten()
-        bias = torch.zeros(valid.shape, dtype=self.pool.k.dtype, device=rows.device)
+        bias = torch.zeros(valid.shape, dtype=self.pool.k.dtype, device=entries.device)
         return _Group(lo, hi, columns * size, pages, bias.masked_fill_(~valid, float("-inf"))[:, None, None])
 
     def __call__(self, layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
@@ -109,7 +110,9 @@ class _PrefillStep:
         self.pool, self.inputs = pool, inputs
         size, device = pool.page_size, inputs.ids.device
         offsets = torch.arange(size, device=device)
-        self.slots = (inputs.block_table[:, :, None] * size + offsets).flatten(1)
+        columns = -(-max(map(int.__add__, inputs.starts, inputs.lens)) // size)
+        table = inputs.page_table[:, :columns].index_select(0, inputs.rows)
+        self.slots = (table[:, :, None] * size + offsets).flatten(1)
         # the mask is aligned to the bottom right: query i of n sees the `start` cached positions and i + 1 new ones
         self.masks = [
             torch.ones(n, start + n, dtype=torch.bool, device=device).tril_(start) if start else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 
@@ -11,12 +11,12 @@ from ..core import Batch
 from .inputs import ragged, upload
 
 
-@dataclass(frozen=True)
-class StepInputs:
+class StepInputs(NamedTuple):
     """All that one forward pass is told. T new tokens of B entries, E of which sample.
 
     ids, positions, out_loc: [T] token ids, their positions, the slots that take their K/V.
-    block_table: [B, P] page numbers, P = pages of the longest entry; what lies beyond an entry's length is stale.
+    rows: [B] the row of page_table that lists an entry's pages; what lies beyond the entry's length is stale.
+    page_table: the whole table, not a copy: it is read before the next step writes to it.
     kv_lens: [B] positions to attend to, new ones included. starts, lens: the same facts on the host, B integers each.
     last: [E] indices into T of the tokens whose logits are sampled; None means all T (a decode step).
     emit_rows, emit_cols: [E] where the sampled tokens go in the token pool.
@@ -25,7 +25,8 @@ class StepInputs:
     ids: torch.Tensor
     positions: torch.Tensor
     out_loc: torch.Tensor
-    block_table: torch.Tensor
+    rows: torch.Tensor
+    page_table: torch.Tensor
     kv_lens: torch.Tensor
     starts: Sequence[int]
     lens: Sequence[int]
@@ -74,7 +75,8 @@ class Tables:
             ids=self.token_pool[rows, starts],
             positions=starts,
             out_loc=out_loc,
-            block_table=self._block_table(rows, max(batch.starts) + 1),
+            rows=rows,
+            page_table=self.page_table,
             kv_lens=ends,
             starts=batch.starts,
             lens=batch.lens,
@@ -99,7 +101,8 @@ class Tables:
             ids=ids,
             positions=layout.positions,
             out_loc=self.slots(token_rows, layout.positions),
-            block_table=self._block_table(rows, max(map(int.__add__, batch.starts, batch.lens))),
+            rows=rows,
+            page_table=self.page_table,
             kv_lens=kv_lens,
             starts=batch.starts,
             lens=batch.lens,
@@ -107,7 +110,3 @@ class Tables:
             emit_rows=rows[emit],
             emit_cols=kv_lens[emit],
         )
-
-    def _block_table(self, rows: torch.Tensor, longest: int) -> torch.Tensor:
-        # slicing the columns first keeps the copy as small as the batch, not as wide as the context
-        return self.page_table[:, : -(-longest // self.page_size)].index_select(0, rows)

@@ -55,12 +55,16 @@ class CacheManager:
         # The page in question is that of the token about to be *stored*, at position start: the token sampled last
         # round. Positions 0 .. start - 1 are stored already, so a page is missing exactly when start opens one.
         size = self.allocator.page_size
-        opens = [i for i, start in enumerate(batch.starts) if start % size == 0]
-        growing = [batch.reqs[i] for i in opens]
+        if size == 1:  # every position opens a page: the batch's own lists say whose and where
+            growing, rows, columns = batch.reqs, batch.rows, batch.starts
+        else:
+            opens = [i for i, start in enumerate(batch.starts) if start % size == 0]
+            growing, rows = [batch.reqs[i] for i in opens], [batch.rows[i] for i in opens]
+            columns = [batch.starts[i] // size for i in opens]
         pages = self._take_for(growing, [1] * len(growing))
         for req, page in zip(growing, pages, strict=True):
             req.pages.append(page)
-        batch.new_pages = ([batch.rows[i] for i in opens], [batch.starts[i] // size for i in opens], pages)
+        batch.new_pages = (rows, columns, pages)
         if pages:
             self.moves.append((pages, [req.uid for req in growing]))
 

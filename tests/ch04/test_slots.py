@@ -50,7 +50,7 @@ def test_prefill_then_decode_with_pages_of_three():
     assert y.out_loc.tolist() == [5, 14]
     assert y.kv_lens.tolist() == [6, 3]
     assert y.last is None
-    assert y.block_table.tolist() == [[7, 1], [4, 0]]
+    assert y.page_table[y.rows, :2].tolist() == [[7, 1], [4, 0]]
     assert (y.emit_rows.tolist(), y.emit_cols.tolist()) == ([2, 0], [6, 3])
 
 

@@ -134,7 +134,8 @@ class Batch:
                    may not have reached the host yet, they are read from the token pool
         emits      indices of the entries that reach the end of what is known of their request and so sample a token;
                    None means all of them
-        new_pages  (rows, columns, pages): page-table entries to be written before the batch runs
+        new_pages  (rows, columns, pages): page-table entries to be written before the batch runs. At page size 1 a
+                   decode batch has one an entry, in entry order
         index      1, 2, 3, ... in launch order
     """
 

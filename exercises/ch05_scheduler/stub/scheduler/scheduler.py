@@ -66,9 +66,10 @@ class Scheduler:
         batch.index = self.launched
         index, done = batch.index, False
         for req, n in zip(batch.reqs, batch.lens, strict=True):
-            req.cached_len += n
+            req.cached_len = end = req.cached_len + n
             req.last_launch = index
-            done |= req.cached_len == req.limit
+            if end == req.limit:
+                done = True
         if batch.phase == "prefill":
             self.decode.add([req for req in batch.reqs if req.can_decode])
         elif done:

@@ -1,6 +1,6 @@
-"""wrong: block-table-too-narrow
+"""wrong: entry-taken-for-row
 
-Forgets the new position when it counts the pages: one is missing when it opens one.
+Hands attention the numbers of the entries where it looks for rows of the page table.
 """
 
 
@@ -13,7 +13,8 @@ class Tables:
             ids=self.token_pool[rows, starts],
             positions=starts,
             out_loc=self.slots(rows, starts),
-            block_table=self._block_table(rows, max(batch.starts)),
+            rows=torch.arange(len(batch.rows), device=device),
+            page_table=self.page_table,
             kv_lens=starts + 1,
             starts=batch.starts,
             lens=batch.lens,
