@@ -3,7 +3,8 @@
     python benchmarks/host_cost.py
 
 The virtual engine stands in for the forward pass, but the inputs are really built, as tensors. Medians over many steps,
-beside a calibration loop (1,000 list appends) timed in the same run: ratios can be compared between machines.
+each beside the median of a calibration loop (1,000 list appends) that takes turns with them: ratios can be compared
+between machines, and on one machine between its moods.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 import gc
 import statistics
 import time
+from collections.abc import Callable
 
 import torch
 from common import machine
@@ -33,6 +35,7 @@ class BuildingEngine(VirtualEngine):
         super().__init__(lambda uid, position: 5)
         self.tables = tables
 
+    @torch.inference_mode()
     def forward_batch(self, batch: Batch) -> VirtualOutput:
         self.tables.build(batch)
         return VirtualOutput([5] * len(batch.reqs))
@@ -58,31 +61,28 @@ def prepare(running: int, waiting: int, blocked_by: str, page_size: int) -> Sche
     return schedule
 
 
-def measure(schedule: Schedule, steps: int) -> list[float]:
-    """Microseconds of each of `steps` decode steps."""
+def append_thousand() -> None:
+    """The unit of cost."""
+    out: list[int] = []
+    for i in range(1000):
+        out.append(i)
+
+
+def microseconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return (time.perf_counter() - start) * 1e6
+
+
+def measure(schedule: Schedule, steps: int) -> tuple[list[float], list[float]]:
+    """Microseconds of each of `steps` decode steps, and of as many calibration loops in between."""
     for _ in range(20):
         schedule.loop.step()
-    out = []
     gc.disable()
-    for _ in range(steps):
-        start = time.perf_counter()
-        schedule.loop.step()
-        out.append((time.perf_counter() - start) * 1e6)
+    pairs = [(microseconds(schedule.loop.step), microseconds(append_thousand)) for _ in range(steps)]
     gc.enable()
     assert all(r.phase == "decode" for r in list(schedule.recorder.rounds)[-steps:])
-    return out
-
-
-def calibrate() -> float:
-    """Microseconds for 1,000 integer list appends: the best of many."""
-    best = float("inf")
-    for _ in range(200):
-        out: list[int] = []
-        start = time.perf_counter()
-        for i in range(1000):
-            out.append(i)
-        best = min(best, (time.perf_counter() - start) * 1e6)
-    return best
+    return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
 
 
 def main() -> None:
@@ -92,16 +92,15 @@ def main() -> None:
     args = parser.parse_args()
     torch.set_num_threads(1)
     print(machine())
-    unit = calibrate()
-    print(f"calibration: 1,000 list appends in {unit:.1f} µs\n")
-    print("| page size | running | waiting | queue stopped by | median µs | p90 µs | ÷ calibration |")
-    print("|--:|--:|--:|---|--:|--:|--:|")
+    print("| page size | running | waiting | queue stopped by | median µs | p90 µs | 1,000 appends µs | ratio |")
+    print("|--:|--:|--:|---|--:|--:|--:|--:|")
     for page_size in (1, 16):
         for running in (1, 64, 256):
             for waiting in args.waiting:
                 for blocked_by in ("slots", "pages") if waiting else ("-",):
-                    times = measure(prepare(running, waiting, blocked_by, page_size), args.steps)
+                    times, units = measure(prepare(running, waiting, blocked_by, page_size), args.steps)
                     median, p90 = statistics.median(times), statistics.quantiles(times, n=10)[-1]
+                    unit = statistics.median(units)
                     cells = [
                         page_size,
                         running,
@@ -109,10 +108,10 @@ def main() -> None:
                         blocked_by,
                         f"{median:.0f}",
                         f"{p90:.0f}",
+                        f"{unit:.1f}",
                         f"{median / unit:.1f}",
                     ]
                     print("|", " | ".join(map(str, cells)), "|", flush=True)
-    print(f"\ncalibration again: {calibrate():.1f} µs")
 
 
 if __name__ == "__main__":

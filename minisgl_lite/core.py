@@ -137,6 +137,7 @@ class Batch:
         new_pages  (rows, columns, pages): page-table entries to be written before the batch runs. At page size 1 a
                    decode batch has one an entry, in entry order
         index      1, 2, 3, ... in launch order
+        uids       of `reqs`; worked out where it is not given
     """
 
     phase: Phase
@@ -148,11 +149,17 @@ class Batch:
     emits: list[int] | None = None
     new_pages: tuple[list[int], list[int], list[int]] = field(default_factory=lambda: ([], [], []))
     index: int = 0
+    uids: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if len(self.uids) != len(self.reqs):
+            self.uids = [req.uid for req in self.reqs]
 
     def add(self, req: Req, n: int) -> None:
         """Append a prefill entry: the next `n` prompt tokens of an admitted request."""
         start, entry = req.cached_len, len(self.reqs)
         self.reqs.append(req)
+        self.uids.append(req.uid)
         self.starts.append(start)
         self.lens.append(n)
         self.rows.append(req.row)

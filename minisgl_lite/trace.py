@@ -74,7 +74,7 @@ class Recorder:
             Round(
                 index=self._next,
                 phase=batch.phase,
-                uids=[req.uid for req in batch.reqs],
+                uids=batch.uids,
                 starts=batch.starts,
                 lens=batch.lens,
                 waiting=len(s.prefill.pending),

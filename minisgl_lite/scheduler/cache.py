@@ -56,17 +56,17 @@ class CacheManager:
         # round. Positions 0 .. start - 1 are stored already, so a page is missing exactly when start opens one.
         size = self.allocator.page_size
         if size == 1:  # every position opens a page: the batch's own lists say whose and where
-            growing, rows, columns = batch.reqs, batch.rows, batch.starts
+            growing, uids, rows, columns = batch.reqs, batch.uids, batch.rows, batch.starts
         else:
             opens = [i for i, start in enumerate(batch.starts) if start % size == 0]
-            growing, rows = [batch.reqs[i] for i in opens], [batch.rows[i] for i in opens]
-            columns = [batch.starts[i] // size for i in opens]
+            growing, uids = [batch.reqs[i] for i in opens], [batch.uids[i] for i in opens]
+            rows, columns = [batch.rows[i] for i in opens], [batch.starts[i] // size for i in opens]
         pages = self._take_for(growing, [1] * len(growing))
         for req, page in zip(growing, pages, strict=True):
             req.pages.append(page)
         batch.new_pages = (rows, columns, pages)
         if pages:
-            self.moves.append((pages, [req.uid for req in growing]))
+            self.moves.append((pages, uids))
 
     def _grow_prefill(self, batch: Batch) -> None:
         """`grow` for a prefill batch: entry i stores batch.lens[i] positions from batch.starts[i] on."""

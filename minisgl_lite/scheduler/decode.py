@@ -17,6 +17,7 @@ class DecodeManager:
     def __init__(self) -> None:
         self.running: list[Req] = []
         self._rows: list[int] = []
+        self._uids: list[int] = []
 
     def add(self, reqs: list[Req]) -> None:
         """Let admitted requests take part from the next decode round on."""
@@ -36,10 +37,11 @@ class DecodeManager:
         # new lists, never changes in place: a batch in flight still holds the old ones
         self.running = running
         self._rows = [req.row for req in running]
+        self._uids = [req.uid for req in running]
 
     def schedule_next_batch(self) -> Batch | None:
         """Every running request, one token each; None when nobody runs."""
         if not self.running:
             return None
         starts = [req.cached_len for req in self.running]
-        return Batch("decode", self.running, starts, [1] * len(starts), self._rows)
+        return Batch("decode", self.running, starts, [1] * len(starts), self._rows, uids=self._uids)
