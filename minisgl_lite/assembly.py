@@ -159,7 +159,7 @@ def assemble(config: EngineConfig, custom: Custom | None = None) -> Parts:
     if isinstance(config.model, Checkpoint):
         checkpoint = config.model
     else:
-        checkpoint = load(config.model, dtype=config.dtype, device=config.device)
+        checkpoint = load(config.model, config.dtype, config.device, config.max_seq_len)
     max_seq_len = context_length(config, checkpoint.config.max_seq_len)
     chooser = ((custom and custom.chooser) or find("chooser"))()
     engine = build_engine(config, checkpoint, max_seq_len, chooser)

@@ -103,14 +103,16 @@ def load(
     model: str | os.PathLike[str],
     dtype: torch.dtype | str | None = None,
     device: torch.device | str | None = None,
+    max_seq_len: int | None = None,
 ) -> Checkpoint:
     """Load a checkpoint.
 
     dtype None: float32 on a CPU; elsewhere the dtype that the config names or, where it names none, that of the
-    weights. device None: CUDA where there is one, else the CPU. Raises CheckpointError (a ValueError, one line).
+    weights. device None: CUDA where there is one, else the CPU. max_seq_len: the most positions that will be used.
+    Raises CheckpointError (a ValueError, one line).
     """
     folder = locate(model)
-    config = ModelConfig.from_folder(folder)
+    config = ModelConfig.from_folder(folder, max_seq_len)
     place = as_device(device)
     if dtype is not None:
         chosen = as_dtype(dtype)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .hf_json import CheckpointError, Fields
-from .support import architecture_of, refuse_unsupported
+from .support import architecture_of, context_limit, refuse_unsupported
 
 
 @dataclass(frozen=True)
@@ -61,15 +61,16 @@ class ModelConfig:
     dtype: str | None = None
 
     @classmethod
-    def from_folder(cls, folder: Path) -> ModelConfig:
+    def from_folder(cls, folder: Path, max_seq_len: int | None = None) -> ModelConfig:
         """Read config.json and, where it is there, generation_config.json.
 
-        Raises CheckpointError (a ValueError, one line) for a missing or broken file or field, and for anything that
-        the decoder does not implement.
+        max_seq_len: the most positions that will be used, if that is known: a sliding window no narrower than that
+        can be done without. Raises CheckpointError (a ValueError, one line) for a missing or broken file or field,
+        and for anything that the decoder does not implement.
         """
         fields = Fields.read(folder / "config.json")
         architecture = architecture_of(fields)
-        refuse_unsupported(fields, architecture)
+        refuse_unsupported(fields)
         heads, kv_heads, head_dim = _heads(fields, architecture)
         attention_bias = architecture in ("LlamaForCausalLM", "Qwen3ForCausalLM") and fields.flag("attention_bias")
         return cls(
@@ -81,7 +82,7 @@ class ModelConfig:
             num_heads=heads,
             num_kv_heads=kv_heads,
             head_dim=head_dim,
-            max_seq_len=fields.integer("max_position_embeddings"),
+            max_seq_len=context_limit(fields, architecture, max_seq_len),
             rms_norm_eps=fields.number("rms_norm_eps"),
             rope=_rope(fields),
             tie_word_embeddings=fields.flag("tie_word_embeddings"),

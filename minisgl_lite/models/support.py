@@ -31,7 +31,7 @@ def architecture_of(fields: Fields) -> str:
     return architecture
 
 
-def refuse_unsupported(fields: Fields, architecture: str) -> None:
+def refuse_unsupported(fields: Fields) -> None:
     """Raise CheckpointError for a feature that would change the numbers and that the decoder does not have."""
     if fields.get("hidden_act", "silu") != "silu":
         raise fields.error("hidden_act", "only silu is supported")
@@ -42,7 +42,6 @@ def refuse_unsupported(fields: Fields, architecture: str) -> None:
         if fields.get(name):
             _refuse_rope(fields.inside(name))
     _refuse_partial_rotary(fields)
-    _refuse_sliding_window(fields, architecture)
 
 
 def _refuse_rope(rope: Fields) -> None:
@@ -59,9 +58,25 @@ def _refuse_partial_rotary(fields: Fields) -> None:
         raise fields.error("partial_rotary_factor", "partial rotary embeddings are not supported")
 
 
-def _refuse_sliding_window(fields: Fields, architecture: str) -> None:
-    """A window at least as wide as the context never hides anything, and is let through."""
+def context_limit(fields: Fields, architecture: str, asked: int | None) -> int:
+    """Positions that the decoder can serve. Raises CheckpointError for a sliding window that would hide some of them.
+
+    asked: the most that the caller will use; a window at least that wide never hides anything, and sets the limit.
+    """
     limit = fields.integer("max_position_embeddings")
+    window = _sliding_window(fields, architecture)
+    if window is None or window >= limit:
+        return limit
+    if asked is not None and asked <= window:
+        return window
+    raise CheckpointError(
+        f"{fields.path}: sliding_window is {window}, below the context of {asked or limit} positions; sliding windows "
+        f"are not supported, but a max_seq_len of at most {window} does without"
+    )
+
+
+def _sliding_window(fields: Fields, architecture: str) -> int | None:
+    """Positions that a layer with a window sees; None when no layer has one."""
     for kind in fields.get("layer_types", []):
         if kind not in ("full_attention", "sliding_attention"):
             raise fields.error("layer_types", f"layers of type {kind} are not supported")
@@ -71,12 +86,10 @@ def _refuse_sliding_window(fields: Fields, architecture: str) -> None:
     elif _has_sliding_layers(fields, architecture):
         window = fields.get("sliding_window", 4096)
     else:
-        return
-    if window is not None and (type(window) is not int or window < limit):
-        raise CheckpointError(
-            f"{fields.path}: sliding_window is {window!r}, below max_position_embeddings, which is {limit}; "
-            "sliding windows are not supported"
-        )
+        return None
+    if window is not None and (type(window) is not int or window < 1):
+        raise fields.error("sliding_window", "it must be null or an integer of at least 1")
+    return window
 
 
 def _has_sliding_layers(fields: Fields, architecture: str) -> bool:

@@ -136,6 +136,15 @@ def test_windows_that_hide_nothing_are_let_through(tmp_path: Path, kind: str, fi
     assert read(tmp_path, kind, **fields).max_seq_len == 512
 
 
+def test_a_window_as_wide_as_what_is_asked_for_hides_nothing_either(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="below the context of 512"):
+        read(tmp_path, "mistral", sliding_window=64)
+    assert ModelConfig.from_folder(tmp_path, 64).max_seq_len == 64
+    assert ModelConfig.from_folder(tmp_path, 20).max_seq_len == 64
+    with pytest.raises(CheckpointError, match=r"sliding_window is 64, below the context of 65 .* at most 64"):
+        ModelConfig.from_folder(tmp_path, 65)
+
+
 @pytest.mark.parametrize(
     ("kind", "fields", "words"),
     [
@@ -159,6 +168,8 @@ def test_windows_that_hide_nothing_are_let_through(tmp_path: Path, kind: str, fi
         ("llama", {"eos_token_id": "</s>"}, "eos_token_id"),
         ("llama", {"layer_types": ["linear_attention"] * 3}, "linear_attention"),
         ("mistral", {"sliding_window": 511}, "sliding_window"),
+        ("mistral", {"sliding_window": 0}, "sliding_window"),
+        ("mistral", {"sliding_window": "wide"}, "sliding_window"),
         ("mistral", {"max_position_embeddings": 32768}, "sliding_window"),
         ("qwen2", {"use_sliding_window": True, "sliding_window": 16, "max_window_layers": 2}, "sliding_window"),
         ("qwen3", {"layer_types": ["full_attention", "sliding_attention"], "sliding_window": 16}, "sliding_window"),

@@ -8,7 +8,7 @@ import torch
 from minisgl_lite import LLM, SamplingParams
 from tests.helpers.checkpoints import TIE_GAP, hf_greedy, make_checkpoint, random_prompts
 
-KINDS = ("llama", "qwen3")
+KINDS = ("llama", "qwen2", "qwen3", "mistral")
 NEW = 20
 
 
@@ -118,3 +118,14 @@ def test_pages_for_text(known, tmp_path):
         want, _ = hf_greedy(model, [5, 9, 40], 6)
         assert out.token_ids == want
         assert out.text.split() == [f"t{i}" for i in want if i > 3]
+
+
+def test_a_sliding_window_no_narrower_than_the_context(tmp_path):
+    model = make_checkpoint(tmp_path, "mistral", sliding_window=24)
+    prompt = random_prompts(1, 16, 16, seed=3)[0]
+    want, gap = hf_greedy(model, prompt, 8)
+    assert gap >= TIE_GAP
+    with engine(tmp_path, max_seq_len=24) as llm:
+        assert llm.generate([prompt], SamplingParams(max_tokens=8))[0].token_ids == want
+    with pytest.raises(ValueError, match="sliding_window is 24"):
+        engine(tmp_path, max_seq_len=25)
