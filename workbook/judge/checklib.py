@@ -1,9 +1,9 @@
 """What an exercise's checks are written with: results, questions, and comparisons that name the first divergence.
 
-A check is a function `check_<name>(ask, rng) -> Result` in `exercises/chNN_topic/checks.py`, where <name> is its name
-in spec.toml with an underscore for whatever is no letter or digit. It draws inputs from `rng`, asks the graded process
-for values with `ask(probe, args)`, and compares them with what the reference or the oracle says. What `ask` raises need
-not be caught: it fails the check with a diagnosis of its own.
+A check is a function `check_<name>(ask, rng) -> Result` in `exercises/chNN_topic/checks/ex<k>.py` (or in a `checks.py`
+for the whole chapter), where <name> is its name in spec.toml with an underscore for whatever is no letter or digit. It
+draws inputs from `rng`, asks the graded process for values with `ask(probe, args)`, and compares them with what the
+reference or the oracle says. What `ask` raises need not be caught: it fails the check with a diagnosis of its own.
 """
 
 from __future__ import annotations

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +13,7 @@ from typing import Any
 from ..spec import Exercise, SpecError
 from ..stubs import read_text
 from ..student import Workplace
+from .checkfiles import checks_path, load_checks
 from .checklib import Check, OracleLike, OracleMissing, Result
 from .job import Job
 from .parts import Piece, parts_of
@@ -50,28 +49,15 @@ def load_bench(root: Path, place: Workplace) -> Bench:
     """Read the checks and probes of an exercise. Raises SpecError when one is missing."""
     exercise = place.exercise
     probes = f"{exercise.folder}/probes.py"
-    checks_file = root / exercise.folder / "checks.py"
-    for path in (root / probes, checks_file):
-        if not path.is_file():
-            raise SpecError(f"{path.relative_to(root).as_posix()} is missing")
-    name = f"workbook_checks_ch{exercise.chapter:02d}"
-    spec = importlib.util.spec_from_file_location(name, checks_file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise SpecError(f"{exercise.folder}/checks.py cannot be loaded: {error!r}") from error
-    finally:
-        sys.dont_write_bytecode = before
+    if not (root / probes).is_file():
+        raise SpecError(f"{probes} is missing")
+    module = load_checks(root, exercise)
     checks: dict[str, Check] = {}
     for check in exercise.checks:
         function = getattr(module, "check_" + re.sub(r"\W+", "_", check), None)
         if function is None:
-            raise SpecError(f"{exercise.folder}/checks.py has no function for the check {check!r} of {exercise.id}")
+            file = checks_path(root, exercise)
+            raise SpecError(f"{file} has no function for the check {check!r} of {exercise.id}")
         checks[check] = function
     return Bench(root, place, checks, read_text(root / probes), probes)
 
