@@ -6,6 +6,8 @@ import math
 from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from minisgl_lite.attention.causal import CausalAttention, attention
 from minisgl_lite.models.checkpoint import load
@@ -13,6 +15,7 @@ from minisgl_lite.models.config import Llama3Scaling, ModelConfig, RopeConfig
 from minisgl_lite.models.decoder import Decoder
 from minisgl_lite.models.rope import Rope, frequencies, rotate
 from minisgl_lite.models.weights import targets
+from workbook.judge.calls import call
 
 CPU = torch.device("cpu")
 
@@ -31,26 +34,61 @@ def rope_config(args: dict[str, Any]) -> RopeConfig:
 
 def probe_frequencies(args: dict[str, Any]) -> list[float]:
     """The frequencies of a rope."""
-    return finite(torch.as_tensor(frequencies(rope_config(args), args["head_dim"])).tolist())
+    return finite(call(frequencies, rope_config(args), args["head_dim"], returns=torch.Tensor).tolist())
 
 
 def probe_rotate(args: dict[str, Any]) -> dict[str, Any]:
     """Heads turned for tokens at some positions, through a table made from the given frequencies."""
-    x = torch.tensor(args["x"])
+    dtype = getattr(torch, args["dtype"])
+    x = torch.tensor(args["x"], dtype=dtype)
     angles = torch.outer(torch.arange(args["length"], dtype=torch.float32), torch.tensor(args["frequencies"]))
     rope = Rope.__new__(Rope)  # its tables are given, so that only rows and rotate are asked here
     rope.cos, rope.sin = angles.cos(), angles.sin()
     before = x.clone()
-    out = rotate(x, *rope.rows(torch.tensor(args["positions"]), torch.float32))
-    return {"out": finite(out.tolist()), "shape": list(out.shape), "kept": torch.equal(x, before)}
+    rows = call(rope.rows, torch.tensor(args["positions"]), dtype, returns=tuple, name="Rope.rows")
+    out = call(rotate, x, *rows, returns=torch.Tensor)
+    return {
+        "out": finite(out.tolist()),
+        "shape": list(out.shape),
+        "kept": torch.equal(x, before),
+        "dtype": str(out.dtype),
+        "rows": [{"shape": list(part.shape), "dtype": str(part.dtype)} for part in rows],
+    }
+
+
+class Calls(TorchFunctionMode):
+    """Notes whether torch's own attention was called."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ready_made = False
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.ready_made |= "dot_product_attention" in getattr(func, "__name__", "")
+        return func(*args, **(kwargs or {}))
+
+
+class Precision(TorchDispatchMode):
+    """Notes the dtypes in which softmax, or exp, was computed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[str] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func.overloadpacket.__name__ in ("_softmax", "_log_softmax", "exp", "exp_"):
+            self.seen.append(str(args[0].dtype))
+        return func(*args, **(kwargs or {}))
 
 
 def probe_attention(args: dict[str, Any]) -> dict[str, Any]:
     """One attention, in a dtype."""
     dtype = getattr(torch, args.get("dtype", "float32"))
     q, k, v = (torch.tensor(args[name], dtype=dtype) for name in "qkv")
-    out = attention(q, k, v)
-    return {"out": finite(out.float().tolist()), "shape": list(out.shape), "dtype": str(out.dtype)}
+    with Calls() as calls, Precision() as precision:
+        out = call(attention, q, k, v, returns=torch.Tensor)
+    seen = {"ready_made": calls.ready_made, "softmax": precision.seen}
+    return {**seen, "out": finite(out.float().tolist()), "shape": list(out.shape), "dtype": str(out.dtype)}
 
 
 def small_decoder(sizes: dict[str, Any]) -> Decoder:

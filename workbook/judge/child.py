@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
+from .calls import told_call
 from .finder import PROBES, install
 from .job import JOB_VARIABLE, Job, load_job
 from .values import NotAValue, decode, encode, plain
@@ -48,7 +49,7 @@ def set_limits(memory_mb: int) -> None:
 
 
 def describe(error: BaseException, job: Job) -> dict[str, Any]:
-    """A raised exception as values: type, message, the student's line it passed last, the traceback from there."""
+    """A raised exception as values: type, message, call, the student's last line in it, the traceback."""
     frames = traceback.extract_tb(error.__traceback__)
     files = {part.shown for part in job.parts}
     mine = [i for i, frame in enumerate(frames) if frame.filename in files]
@@ -58,7 +59,8 @@ def describe(error: BaseException, job: Job) -> dict[str, Any]:
     root = str(Path(job.root)) + os.sep
     lines = [f"{f.filename.removeprefix(root)}:{f.lineno} in {f.name}: {f.line}" for f in shown]
     text = str(error)[:2000] if type(error) is not KeyError else f"missing key {error}"[:2000]
-    return {"type": type(error).__name__, "message": text, "where": where, "trace": lines[-20:]}
+    raised = {"type": type(error).__name__, "message": text, "call": told_call(error)}
+    return {**raised, "where": where, "trace": lines[-20:]}
 
 
 def answer(request: dict[str, Any], job: Job) -> dict[str, Any]:

@@ -27,6 +27,7 @@ KNOWN = {
     "InvariantError": "invariant-broken",
     "MemoryError": "memory",
     "SystemExit": "called-exit",
+    "WrongReturnError": "wrong-return-type",
 }
 """Diagnoses of exceptions that have one of their own."""
 
@@ -45,11 +46,16 @@ class ProbeRaised(ChildError):  # noqa: N818  it names what happened
     def __init__(self, raised: dict[str, Any]) -> None:
         self.type, self.text = str(raised.get("type")), str(raised.get("message"))
         where = raised.get("where") or ""
-        message = f"{self.type}: {self.text} ({where or 'raised elsewhere, by what your code returned or left behind'})"
+        told, place = raised.get("call"), where or "raised elsewhere, by what your code returned or left behind"
+        message = f"{self.type}: {self.text} ({place})"
+        if told:
+            message = f"{told} raised {self.type}: {' '.join(self.text.split())} ({place})"
+        trace = raised.get("trace") if type(raised.get("trace")) is list else []
+        if self.type == "WrongReturnError":  # raised beside the student's code: the lines tell nothing
+            message, trace = self.text, []
         if self.type == "SystemExit":
             message = f"the code called sys.exit({self.text})" + (f" ({where})" if where else "")
-        trace = raised.get("trace")
-        super().__init__(KNOWN.get(self.type, f"raised-{self.type}"), message, trace if type(trace) is list else [])
+        super().__init__(KNOWN.get(self.type, f"raised-{self.type}"), message, trace)
 
 
 class ProcessGone(ChildError):  # noqa: N818  it names what happened

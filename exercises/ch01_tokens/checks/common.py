@@ -32,11 +32,11 @@ def draw(rng: Random, tokens: int, heads: int, size: int) -> Heads:
     return [[[rng.gauss(0, 1) for _ in range(size)] for _ in range(heads)] for _ in range(tokens)]
 
 
-def where(got: Heads, want: Heads) -> str:
+def where(got: Heads, want: Heads, relative: float = 1e-4) -> str:
     """`token 1, head 0: [0.1, 0.2], expected [0.3, 0.4]`, for the first head that differs."""
     for t, (mine, theirs) in enumerate(zip(got, want, strict=True)):
         for h, (a, b) in enumerate(zip(mine, theirs, strict=True)):
-            if not close(a, b):
+            if not close(a, b, relative):
                 return f"token {t}, head {h}: {show(a)}, expected {show(b)}"
     return "no head differs"
 

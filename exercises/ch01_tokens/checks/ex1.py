@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from random import Random
+from typing import Any
 
 from workbook.judge.checklib import Ask, Result
 
@@ -58,26 +59,12 @@ def name_frequencies(got: Numbers, plain: Numbers, base: float, size: int, scale
     return next((name for name, wrong in mistakes.items() if wrong and close(got, wrong, 1e-5)), "wrong-frequencies")
 
 
-def turned(
-    x: Heads,
-    positions: Sequence[int],
-    speeds: Numbers,
-    *,
-    pair: Callable[[int, int], tuple[int, int]] = lambda i, half: (i, i + half),
-    sign: int = 1,
-    shuffled: bool = False,
-) -> Heads:
-    """Every head turned, pair by pair. pair: which two numbers are point i. shuffled: angles laid out in twos."""
-    half, out = len(speeds), []
-    for heads, position in zip(x, positions, strict=True):
-        out.append([list(head) for head in heads])
-        for new, head in zip(out[-1], heads, strict=True):
-            for i in range(half):
-                a, b = pair(i, half)
-                at, bt = (sign * position * speeds[j] for j in ((a // 2, b // 2) if shuffled else (i, i)))
-                new[a] = head[a] * math.cos(at) - head[b] * math.sin(at)
-                new[b] = head[b] * math.cos(bt) + head[a] * math.sin(bt)
-    return out
+Pair = Callable[[int, int], tuple[int, int]]
+
+
+def halves(i: int, half: int) -> tuple[int, int]:
+    """The checkpoints' pairs."""
+    return i, i + half
 
 
 def neighbours(i: int, half: int) -> tuple[int, int]:
@@ -85,11 +72,83 @@ def neighbours(i: int, half: int) -> tuple[int, int]:
     return 2 * i, 2 * i + 1
 
 
+def turned(
+    x: Heads,
+    positions: Sequence[int],
+    speeds: Numbers,
+    *,
+    pair: Pair = halves,
+    to: Pair | None = None,
+    speed_of: Callable[[int, int], int] = lambda number, half: number % half,
+    signs: tuple[int, int] = (-1, 1),
+    swapped: bool = False,
+) -> Heads:
+    """Every head turned, pair by pair.
+
+    pair: which two numbers are point i. to: where they are written. speed_of: which speed a number turns with.
+    signs: of the sine, for the two numbers of a point. swapped: sine and cosine exchanged.
+    """
+    half, out = len(speeds), []
+    for heads, position in zip(x, positions, strict=True):
+        out.append([list(head) for head in heads])
+        for new, head in zip(out[-1], heads, strict=True):
+            for i in range(half):
+                (a, b), places = pair(i, half), (to or pair)(i, half)
+                for place, sign, mine, other in zip(places, signs, (a, b), (b, a), strict=True):
+                    angle = position * speeds[speed_of(mine, half)]
+                    cos, sin = (math.sin(angle), math.cos(angle)) if swapped else (math.cos(angle), math.sin(angle))
+                    new[place] = head[mine] * cos + sign * head[other] * sin
+    return out
+
+
+def in_twos(number: int, half: int) -> int:
+    """Speeds laid out 0 0 1 1 ... instead of 0 1 ... 0 1 ..."""
+    return number // 2
+
+
+MISTAKES: list[tuple[str, str, dict[str, Any]]] = [
+    ("pairs-neighbours", "numbers 2i and 2i + 1 are turned together", {"pair": neighbours, "speed_of": in_twos}),
+    ("pairs-neighbours", "numbers 2i and 2i + 1 are turned together", {"pair": neighbours}),
+    (
+        "pairs-neighbours",
+        "numbers 2i and 2i + 1 are turned together",
+        {"pair": neighbours, "speed_of": in_twos, "to": halves},
+    ),
+    ("turns-backwards", "each point turns clockwise: the sine has the wrong sign", {"signs": (1, -1)}),
+    ("sine-never-negative", "both numbers of a point get + sine: one of them needs the minus", {"signs": (1, 1)}),
+    ("sine-never-positive", "both numbers of a point get - sine: one of them needs the plus", {"signs": (-1, -1)}),
+    ("angles-in-twos", "the angles are laid out 0 0 1 1 ...; the halves need 0 1 ... 0 1 ...", {"speed_of": in_twos}),
+    ("cos-and-sin-swapped", "cosine and sine are exchanged", {"swapped": True}),
+]
+
+
+def name_turned(x: Heads, positions: Sequence[int], speeds: Numbers, got: Heads) -> tuple[str, str]:
+    """The mistake that would give exactly these heads, and what it means."""
+    for slug, meaning, change in MISTAKES:
+        if close(got, turned(x, positions, speeds, **change)):
+            return slug, meaning
+    if close(got, turned(x, range(len(x)), speeds)):
+        return "positions-ignored", "token i is turned as if it were at position i"
+    if close(got, x):
+        return "not-turned", "nothing was turned"
+    return "wrong-values", "no known mistake gives these numbers"
+
+
+def ask_turned(ask: Ask, x: Heads, positions: list[int], speeds: Numbers, dtype: str = "float32") -> dict[str, Any]:
+    """The answer to one call of rows and rotate."""
+    length = max(positions) + 1
+    args = {"x": x, "positions": positions, "frequencies": speeds, "length": length, "dtype": dtype}
+    seen: dict[str, Any] = ask("rotate", args)
+    return seen
+
+
 def compare_turned(ask: Ask, x: Heads, positions: list[int], speeds: Numbers) -> Result:
     """Turned heads beside the ones turned by hand."""
-    args = {"x": x, "positions": positions, "frequencies": speeds, "length": max(positions) + 1}
-    seen = ask("rotate", args)
+    seen = ask_turned(ask, x, positions, speeds)
     shape = [len(x), len(x[0]), len(x[0][0])]
+    if seen["shape"] != shape and any(len(rows["shape"]) == 2 for rows in seen["rows"]):
+        message = f"rows returned {seen['rows'][0]['shape']}: without an axis for the heads it does not fit x {shape}"
+        return Result.failed("no-axis-for-the-heads", message)
     if seen["shape"] != shape:
         return Result.failed("wrong-shape", f"x of shape {shape} came back with shape {seen['shape']}")
     if not seen["kept"]:
@@ -97,15 +156,8 @@ def compare_turned(ask: Ask, x: Heads, positions: list[int], speeds: Numbers) ->
     got, want = seen["out"], turned(x, positions, speeds)
     if close(got, want):
         return Result.ok()
-    mistakes = {
-        "positions-ignored": turned(x, range(len(x)), speeds),
-        "pairs-neighbours": turned(x, positions, speeds, pair=neighbours),
-        "turns-backwards": turned(x, positions, speeds, sign=-1),
-        "angles-in-twos": turned(x, positions, speeds, shuffled=True),
-        "not-turned": x,
-    }
-    slug = next((name for name, wrong in mistakes.items() if close(got, wrong)), "wrong-values")
-    return Result.failed(slug, f"positions {positions}: {where(got, want)}")
+    slug, meaning = name_turned(x, positions, speeds, got)
+    return Result.failed(slug, f"positions {positions}: {where(got, want)}; {meaning}")
 
 
 def check_turned_by_hand(ask: Ask, rng: Random) -> Result:
@@ -123,3 +175,18 @@ def check_positions_in_any_order(ask: Ask, rng: Random) -> Result:
         if result.verdict != "ok":
             return result
     return Result.ok("4 batches")
+
+
+def check_asked_dtype(ask: Ask, rng: Random) -> Result:
+    """Rows come in the dtype that was asked for, and the turned heads keep it."""
+    x, positions, speeds = draw(rng, 4, 2, 8), [3, 0, 1, 2], plain_frequencies(100.0, 8)
+    seen = ask_turned(ask, x, positions, speeds, "float64")
+    other = next((rows["dtype"] for rows in seen["rows"] if rows["dtype"] != "torch.float64"), None)
+    if other:
+        return Result.failed("rows-ignore-dtype", f"rows was asked for torch.float64 and returned {other}")
+    if seen["dtype"] != "torch.float64":
+        return Result.failed("dtype-changed", f"rotate was given torch.float64 and returned {seen['dtype']}")
+    want = turned(x, positions, speeds)
+    if not close(seen["out"], want):
+        return Result.failed("wrong-values", f"in float64: {where(seen['out'], want)}")
+    return Result.ok()

@@ -9,7 +9,10 @@ from typing import Any
 
 from workbook.judge.checklib import Ask, Result
 
-from .common import Heads, check_end_to_end, close, draw, flat, where
+from .common import Heads, Numbers, check_end_to_end, close, draw, flat, where
+
+
+HIDDEN = -math.inf
 
 
 def attended(
@@ -21,26 +24,39 @@ def attended(
     share: Callable[[int, int, int], int] = lambda h, heads, kv: h * kv // heads,
     scale: float | None = None,
     over_queries: bool = False,
+    hide: Callable[[float], float] = lambda score: HIDDEN,
+    after: bool = False,
 ) -> Heads | None:
-    """Attention by hand. last: the newest key that query i sees; None when some query sees no key at all."""
+    """Attention by hand; None when some query sees no key at all.
+
+    last: the newest key that query i sees. hide: what becomes of the score of a key that it must not see. after: such
+    keys are removed after the softmax, not before.
+    """
     new, total, heads, kv, size = len(q), len(k), len(q[0]), len(k[0]), len(q[0][0])
     factor = size**-0.5 if scale is None else scale
     out: Heads = [[[] for _ in range(heads)] for _ in range(new)]
     for h in range(heads):
-        g = share(h, heads, kv)
-        scores = [[factor * sum(map(float.__mul__, q[i][h], k[s][g])) for s in range(total)] for i in range(new)]
-        raised = [
-            [math.exp(x) if s <= last(i, new, total) else 0.0 for s, x in enumerate(row)]
-            for i, row in enumerate(scores)
-        ]
-        sums = [sum(row) for row in raised]
-        columns = [sum(row[s] for row in raised) for s in range(total)]
-        if not all(sums) or (over_queries and not all(columns)):
+        g, rows = share(h, heads, kv), []
+        for i in range(new):
+            scores = [factor * sum(map(float.__mul__, q[i][h], k[s][g])) for s in range(total)]
+            seen = [after or s <= last(i, new, total) for s in range(total)]
+            rows.append([x if shown else hide(x) for x, shown in zip(scores, seen, strict=True)])
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        if HIDDEN in map(max, columns if over_queries else rows):
             return None
-        for i, row in enumerate(raised):
-            weights = [x / (columns[s] if over_queries else sums[i]) for s, x in enumerate(row)]
-            out[i][h] = [sum(w * v[s][g][d] for s, w in enumerate(weights)) for d in range(size)]
+        sets = columns if over_queries else rows
+        weights = [softmax(scores) for scores in sets]
+        for i in range(new):
+            mine = [column[i] for column in weights] if over_queries else weights[i]
+            seen = [not after or s <= last(i, new, total) for s in range(total)]
+            out[i][h] = [sum(mine[s] * v[s][g][d] for s in range(total) if seen[s]) for d in range(size)]
     return out
+
+
+def softmax(scores: Numbers) -> Numbers:
+    """Weights that add up to 1."""
+    raised = [math.exp(x - max(scores)) for x in scores]
+    return [x / sum(raised) for x in raised]
 
 
 def compare_attention(ask: Ask, rng: Random, new: int, total: int, heads: int, kv: int, size: int = 4) -> Result:
@@ -54,27 +70,41 @@ def compare_attention(ask: Ask, rng: Random, new: int, total: int, heads: int, k
     assert want is not None
     if close(seen["out"], want):
         return Result.ok()
-    return Result.failed(name_attention(seen["out"], q, k, v), f"{told}: {where(seen['out'], want)}")
+    slug, meaning = name_attention(seen["out"], q, k, v)
+    return Result.failed(slug, f"{told}: {where(seen['out'], want)}; {meaning}")
 
 
-def name_attention(got: Heads, q: Heads, k: Heads, v: Heads) -> str:
-    """Which mistake gives this answer?"""
+MISTAKES: list[tuple[str, str, dict[str, Any]]] = [
+    ("future-visible", "every query sees every key", {"last": lambda i, new, total: total}),
+    (
+        "mask-aligned-top-left",
+        "query i sees keys 0 .. i; it must see 0 .. S - T + i",
+        {"last": lambda i, new, total: i},
+    ),
+    ("own-key-hidden", "a query does not see its own key", {"last": lambda i, new, total: total - new + i - 1}),
+    ("next-key-visible", "a query sees one key too many", {"last": lambda i, new, total: total - new + i + 1}),
+    ("heads-tiled", "query heads 0 1 2 3 use key heads 0 1 0 1, not 0 0 1 1", {"share": lambda h, heads, kv: h % kv}),
+    ("scale-missing", "the scores are not divided by the square root of D", {"scale": 1.0}),
+    ("softmax-over-queries", "the weights of a key add up to 1, not those of a query", {"over_queries": True}),
+    ("mask-after-softmax", "keys are hidden after the softmax: the weights no longer add up to 1", {"after": True}),
+    ("mask-with-zero", "a hidden score is 0, and exp(0) is 1: it must be -inf", {"hide": lambda score: 0.0}),
+]
+
+
+def name_attention(got: Heads, q: Heads, k: Heads, v: Heads) -> tuple[str, str]:
+    """The mistake that would give exactly this answer, and what it means."""
     size = len(q[0][0])
-    mistakes: dict[str, dict[str, Any]] = {
-        "future-visible": {"last": lambda i, new, total: total},
-        "mask-aligned-top-left": {"last": lambda i, new, total: i},
-        "own-key-hidden": {"last": lambda i, new, total: total - new + i - 1},
-        "next-key-visible": {"last": lambda i, new, total: total - new + i + 1},
-        "heads-tiled": {"share": lambda h, heads, kv: h % kv},
-        "scale-missing": {"scale": 1.0},
-        "scale-without-root": {"scale": 1 / size},
-        "softmax-over-queries": {"over_queries": True},
-    }
-    for name, change in mistakes.items():
+    without_root = ("scale-without-root", "the scores are divided by D, not by its square root", {"scale": 1 / size})
+    for slug, meaning, change in [*MISTAKES, without_root]:
         wrong = attended(q, k, v, **change)
         if wrong is not None and close(got, wrong):
-            return name
-    return "a-query-sees-no-key" if None in flat(got) else "wrong-values"
+            return slug, meaning
+    finite = [None not in flat(row) for row in got]
+    if all(finite):
+        return "wrong-values", "no known mistake gives these numbers"
+    if len(q) > 2 and finite == [False] * (len(q) - 1) + [True]:
+        return "mask-after-softmax", "every query that must not see some key gets no number: was -inf a weight?"
+    return "a-query-sees-no-key", "there is no number where a query sees no key at all"
 
 
 def check_one_head(ask: Ask, rng: Random) -> Result:
@@ -104,14 +134,52 @@ def check_last_positions(ask: Ask, rng: Random) -> Result:
     return Result.ok()
 
 
+def check_strong_keys(ask: Ask, rng: Random) -> Result:
+    """Huge scores, the largest of a key that is still to come: whoever must not see it does not notice it."""
+    huge, size = 200.0, 4
+    q = [[[huge] * size], [[huge] * size]]
+    k = [[[-huge] * size] for _ in range(5)] + [[[huge] * size]]  # query 0 must not see the last, query 1 may
+    v = draw(rng, 6, 1, size)
+    seen, want = ask("attention", {"q": q, "k": k, "v": v}), attended(q, k, v)
+    assert want is not None
+    if close(seen["out"], want):
+        return Result.ok()
+    told = f"scores of -80000 and 80000: {where(seen['out'], want)}"
+    if None in flat(seen["out"]):
+        message = f"{told}; leave the softmax to torch, which subtracts the largest score before exp"
+        return Result.failed("softmax-overflows", message)
+    message = f"{told}; a hidden key counts as soon as its score is large: hide with -inf, not with a small number"
+    return Result.failed("mask-not-infinite", message)
+
+
+def ask_halved(ask: Ask, rng: Random) -> tuple[dict[str, Any], Heads]:
+    """The answer to a call in bfloat16, and the exact values."""
+    q, k, v = draw(rng, 4, 4, 8), draw(rng, 4, 2, 8), draw(rng, 4, 2, 8)
+    want = attended(q, k, v)
+    assert want is not None
+    return ask("attention", {"q": q, "k": k, "v": v, "dtype": "bfloat16"}), want
+
+
 def check_same_dtype(ask: Ask, rng: Random) -> Result:
     """bfloat16 in, bfloat16 out, and close to the exact values."""
-    q, k, v = draw(rng, 4, 4, 8), draw(rng, 4, 2, 8), draw(rng, 4, 2, 8)
-    seen = ask("attention", {"q": q, "k": k, "v": v, "dtype": "bfloat16"})
+    seen, want = ask_halved(ask, rng)
     if seen["dtype"] != "torch.bfloat16":
         return Result.failed("dtype-changed", f"bfloat16 went in, {seen['dtype']} came out")
-    if not close(seen["out"], attended(q, k, v), 0.05):
-        return Result.failed("wrong-values", f"in bfloat16: {where(seen['out'], attended(q, k, v) or [])}")
+    if not close(seen["out"], want, 0.05):
+        return Result.failed("wrong-values", f"in bfloat16: {where(seen['out'], want, 0.05)}")
+    return Result.ok()
+
+
+def check_softmax_in_float32(ask: Ask, rng: Random) -> Result:
+    """bfloat16 in: which dtype did the softmax see? And was it written here at all?"""
+    seen, _ = ask_halved(ask, rng)
+    if seen["ready_made"]:
+        message = "this calls scaled_dot_product_attention: the exercise is to write what is inside it"
+        return Result.failed("calls-ready-made-attention", message)
+    low = next((dtype for dtype in seen["softmax"] if dtype not in ("torch.float32", "torch.float64")), None)
+    if low:
+        message = f"bfloat16 went in, and softmax ran in {low}; convert the scores with .float() before it"
+        return Result.failed("softmax-in-low-precision", message)
     return Result.ok()
 
 

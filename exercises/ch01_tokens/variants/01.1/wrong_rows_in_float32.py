@@ -1,0 +1,15 @@
+"""wrong: rows-ignore-dtype
+
+Leaves the rows in the dtype of the table.
+"""
+
+
+class Rope:
+    def rows(self, positions: torch.Tensor, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
+        cos, sin = self.cos[positions], self.sin[positions]
+        return torch.cat((cos, cos), -1).unsqueeze(1), torch.cat((-sin, sin), -1).unsqueeze(1)
+
+
+def rotate(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
+    first, second = x.chunk(2, -1)
+    return (x * cos + torch.cat((second, first), -1) * sin).to(x.dtype)
