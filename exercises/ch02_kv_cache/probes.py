@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -11,28 +12,41 @@ from minisgl_lite.models.checkpoint import Checkpoint, load
 from minisgl_lite.models.decoder import Attend
 from minisgl_lite.models.greedy import generate_greedy
 from minisgl_lite.models.scripted import scripted_config
+from workbook.judge.calls import call
+
+
+def finite(value: Any) -> Any:
+    """Nested lists of floats with None for whatever is no finite number."""
+    if isinstance(value, list):
+        return [finite(item) for item in value]
+    return value if math.isfinite(value) else None
 
 
 def probe_attend(args: dict[str, Any]) -> list[dict[str, Any]]:
     """Calls on one cache whose former owner left something everywhere; output and cache after each of them."""
     old_k, old_v = torch.tensor(args["k"]), torch.tensor(args["v"])
     layers, rows, max_len = old_k.shape[:3]
-    cache = DenseCache(scripted_config(num_layers=layers), rows, max_len)
+    dtype = getattr(torch, args.get("dtype", "float32"))
+    cache = DenseCache(scripted_config(num_layers=layers), rows, max_len, dtype)
     cache.k.copy_(old_k)
     cache.v.copy_(old_v)
     seen = []
-    for call in args["calls"]:
-        attend = DenseAttention(cache, call["rows"], call["starts"], call["lens"])
-        out = attend(call["layer"], *(torch.tensor(call[name]) for name in "qkv"))
-        kind = "" if isinstance(out, torch.Tensor) else type(out).__name__
-        values = out if not kind else torch.empty(0)
+    for one in args["calls"]:
+        attend = DenseAttention(cache, one["rows"], one["starts"], one["lens"])
+        given = [torch.tensor(one[name], dtype=dtype) for name in "qkv"]
+        before = [tensor.clone() for tensor in given]
+        name = f"DenseAttention with (row, start, n) {attend.entries}: __call__"
+        out = call(attend, one["layer"], *given, returns=torch.Tensor, name=name)
         seen.append(
             {
-                "kind": kind,
-                "shape": list(values.shape),
-                "out": values.tolist(),
+                "shape": list(out.shape),
+                "dtype": str(out.dtype),
+                "out": finite(out.tolist()),
                 "k": cache.k.tolist(),
                 "v": cache.v.tolist(),
+                "changed": [
+                    name for name, now, then in zip("qkv", given, before, strict=True) if not torch.equal(now, then)
+                ],
             }
         )
     return seen
@@ -70,6 +84,45 @@ class SumDecoder:
         return torch.nn.functional.one_hot(following, self.config.vocab_size).float()
 
 
+class NotingDecoder:
+    """A CausalLM on the meta device, where tensors have no numbers: it notes where its inputs are and never attends."""
+
+    device = torch.device("meta")
+
+    def __init__(self, max_seq_len: int) -> None:
+        self.config = scripted_config(max_seq_len=max_seq_len)
+        self.devices: dict[str, str] = {}
+        self.caches: list[DenseCache] = []
+
+    def forward(self, ids: torch.Tensor, positions: torch.Tensor, attend: Attend) -> torch.Tensor:
+        """-> [T, 1], all 0."""
+        self.devices |= {"ids": ids.device.type, "positions": positions.device.type}
+        cache = getattr(attend, "cache", None)
+        if cache is not None and not any(known is cache for known in self.caches):
+            self.caches.append(cache)
+            self.devices["cache"] = cache.k.device.type
+        return torch.zeros(len(ids), 1, device=self.device)
+
+    __call__ = forward
+
+    def logits(self, hidden: torch.Tensor) -> torch.Tensor:
+        """Always token 1, as numbers on the CPU."""
+        out = torch.zeros(len(hidden), self.config.vocab_size)
+        out[:, 1] = 1.0
+        return out
+
+
+def probe_memory(args: dict[str, Any]) -> dict[str, Any]:
+    """The caches that one run makes, and where its tensors are: a forgotten device shows, the CPU being the default."""
+    decoder = NotingDecoder(args["max_seq_len"])
+    checkpoint = Checkpoint(decoder.config, decoder, None, torch.bfloat16, decoder.device)
+    call(generate_greedy, checkpoint, args["prompt"], args["max_tokens"])
+    caches = [
+        {"positions": cache.k.shape[1] * cache.k.shape[2], "dtype": str(cache.k.dtype)} for cache in decoder.caches
+    ]
+    return {"caches": caches, "devices": decoder.devices}
+
+
 def probe_generate(args: dict[str, Any]) -> dict[str, Any]:
     """One greedy run of the SumDecoder: the answer, every forward pass, and the prompt as the caller finds it then."""
     decoder = SumDecoder(tuple(args["eos"]), args["max_seq_len"], args["vocab"])
@@ -77,7 +130,7 @@ def probe_generate(args: dict[str, Any]) -> dict[str, Any]:
     checkpoint = Checkpoint(decoder.config, decoder, None)
     refused, answer = "", None
     try:
-        answer = generate_greedy(checkpoint, prompt, args["max_tokens"], ignore_eos=args["ignore_eos"])
+        answer = call(generate_greedy, checkpoint, prompt, args["max_tokens"], args["ignore_eos"])
     except ValueError as error:
         refused = str(error) or "ValueError"
     return {"answer": answer, "calls": decoder.calls, "prompt": list(prompt), "refused": refused}

@@ -108,7 +108,7 @@ def probe_pieces(args: dict[str, Any]) -> dict[str, Any]:
 
 
 def probe_grow(args: dict[str, Any]) -> list[dict[str, Any]]:
-    """Give pages to one batch after the other; how things stand after each. See `grow_args` in checks/ex3.py."""
+    """Give pages to one batch after the other; how things stand after each. See `grow_args` in checks/growth.py."""
     size, reqs = args["page_size"], {}
     cache = WarmCache(PageAllocator(args["pages"], size), dict(args["warm"]))
     for uid, (row, prompt, stored) in args["reqs"]:

@@ -21,8 +21,8 @@ def test_a_call_that_raises_is_told_with_its_shapes() -> None:
 
 def test_what_a_call_returns_must_be_of_the_type_asked_for() -> None:
     assert call(add, torch.ones(1), torch.ones(1), returns=torch.Tensor).item() == 2
-    with pytest.raises(WrongReturnError, match=r"^f\('x'\) returned None; expected a Tensor$"):
-        call(lambda _: None, "x", returns=torch.Tensor, name="f")
+    with pytest.raises(WrongReturnError, match=r"^f\(x 'x'\) returned None; expected a Tensor$"):
+        call(lambda x: None, "x", returns=torch.Tensor, name="f")
     with pytest.raises(WrongReturnError, match="returned a list"):
         call(list, "x", returns=torch.Tensor)
 

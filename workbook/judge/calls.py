@@ -50,7 +50,7 @@ def show(value: object) -> str:
     text = repr(value)
     if isinstance(value, (list, tuple)) and len(text) > 60:
         return f"of {len(value)}"
-    return text if len(text) <= 60 else type(value).__name__
+    return text if len(text) <= 60 and " at 0x" not in text else type(value).__name__
 
 
 def told_call(error: BaseException) -> str:

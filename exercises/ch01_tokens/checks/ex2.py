@@ -11,7 +11,6 @@ from workbook.judge.checklib import Ask, Result
 
 from .common import Heads, Numbers, check_end_to_end, close, draw, flat, where
 
-
 HIDDEN = -math.inf
 
 

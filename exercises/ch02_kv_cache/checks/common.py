@@ -18,16 +18,21 @@ def numbers(rng: Random, *shape: int) -> Any:
     return [numbers(rng, *shape[1:]) for _ in range(shape[0])]
 
 
-def close(a: float, b: float) -> bool:
-    """Equal up to what another order of float32 operations may change."""
-    return abs(a - b) <= 1e-4 * max(1.0, abs(b))
+def flat(value: Any) -> list[Any]:
+    """The numbers of nested lists in order."""
+    return [number for item in value for number in flat(item)] if isinstance(value, list) else [value]
 
 
-def same(a: Any, b: Any) -> bool:
+def close(a: float | None, b: float | None, relative: float = 1e-4) -> bool:
+    """Equal up to what another order of float32 operations may change. None, which is no number, equals nothing."""
+    return a is not None and b is not None and abs(a - b) <= relative * max(1.0, abs(b))
+
+
+def same(a: Any, b: Any, relative: float = 1e-4) -> bool:
     """Whether two nested lists are close everywhere."""
     if isinstance(a, list):
-        return isinstance(b, list) and len(a) == len(b) and all(map(same, a, b))
-    return close(a, b)
+        return isinstance(b, list) and len(a) == len(b) and all(same(x, y, relative) for x, y in zip(a, b, strict=True))
+    return close(a, b, relative)
 
 
 def check_end_to_end(ask: Ask, rng: Random) -> Result:

@@ -103,6 +103,9 @@ def judge_answer(who: str, args: dict[str, Any], want: list[int], everything: li
     if stopped and got == everything[: len(want) + 1]:
         return Result.failed("eos-in-the-answer", f"{said}: the last is an EOS")
     if stopped and got[: len(want)] == want and len(got) > len(want):
+        if everything[len(want)] in args["eos"][1:]:
+            message = f"{said}: it ends at {everything[len(want)]}, one of the EOS ids {args['eos']}"
+            return Result.failed("only-the-first-eos", message)
         return Result.failed("eos-ignored", f"{said}, for an EOS follows")
     if args["ignore_eos"] and got == want[: len(got)] and want[len(got)] in args["eos"]:
         return Result.failed("ends-at-an-ignored-eos", said)
@@ -142,7 +145,7 @@ def ending(rng: Random, at: int) -> tuple[list[int], int]:
 
 
 def check_how_it_ends(ask: Ask, rng: Random) -> Result:
-    """By length, at an EOS in the middle, at the first token, at the last allowed one; not at an EOS to ignore."""
+    """By length, at any EOS in the middle, at the first token, at the last allowed one; not at an EOS to ignore."""
     (middle, eos), (first, eos_first), (last, eos_last) = (ending(rng, at) for at in (4, 0, 5))
     return judge_runs(
         ask,
@@ -151,6 +154,7 @@ def check_how_it_ends(ask: Ask, rng: Random) -> Result:
         run(middle, 9, (eos,), ignore_eos=True),
         run(first, 6, (eos_first,)),
         run(last, 6, (eos_last, VOCAB + 1)),
+        run(middle, 9, (VOCAB + 1, VOCAB + 2, eos)),
         run(last, 5, (eos_last,)),
     )
 
@@ -165,6 +169,29 @@ def check_what_cannot_run(ask: Ask, rng: Random) -> Result:
         if not ask("generate", {**args, "max_seq_len": 16})["refused"]:
             return Result.failed("no-refusal", f"{what} is not refused with a ValueError")
     return Result.ok()
+
+
+def check_memory(ask: Ask, rng: Random) -> Result:
+    """One cache, no longer than prompt and answer need, in the model's dtype; all tensors on the model's device."""
+    prompt, most, longest = 6, 5, 256
+    got = ask("memory", {"prompt": ids(rng, prompt), "max_tokens": most, "max_seq_len": longest})
+    for what, device in got["devices"].items():
+        if device != "meta":
+            message = f"checkpoint.device is meta (another than the CPU), but {what} is on {device}: pass the device"
+            return Result.failed("wrong-device", message)
+    if not got["caches"]:
+        return Result.failed("no-dense-attention", "what the decoder was given to attend with is no DenseAttention")
+    if len(got["caches"]) > 1:
+        return Result.failed("more-than-one-cache", f"the passes of one answer use {len(got['caches'])} caches")
+    (cache,) = got["caches"]
+    if cache["dtype"] != "torch.bfloat16":
+        message = f"checkpoint.dtype is torch.bfloat16, but the cache is in {cache['dtype']}: pass the dtype"
+        return Result.failed("wrong-cache-dtype", message)
+    needed = prompt + most - 1
+    if cache["positions"] > needed + 1:
+        message = f"{cache['positions']} positions for a prompt of {prompt} and max_tokens {most}; it needs {needed}"
+        return Result.failed("cache-too-large", message)
+    return Result.ok(f"{cache['positions']} positions")
 
 
 def check_random_runs(ask: Ask, rng: Random) -> Result:

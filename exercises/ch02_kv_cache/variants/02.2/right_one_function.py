@@ -1,12 +1,12 @@
-"""right: everything in one function, a cache as long as the model allows"""
+"""right: everything in one function, one position more than needed"""
 
 
 def generate_greedy(
     checkpoint: Checkpoint, prompt_ids: Sequence[int], max_tokens: int, ignore_eos: bool = False
 ) -> list[int]:
     config, decoder = checkpoint.config, checkpoint.decoder
-    _positions_needed(config, len(prompt_ids), max_tokens)
-    cache = DenseCache(config, 1, config.max_seq_len, checkpoint.dtype, checkpoint.device)
+    needed = _positions_needed(config, len(prompt_ids), max_tokens)
+    cache = DenseCache(config, 1, needed + 1, checkpoint.dtype, checkpoint.device)
     tokens, done = list(prompt_ids), 0
     with torch.no_grad():
         while len(tokens) < len(prompt_ids) + max_tokens:
