@@ -9,9 +9,10 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from minisgl_lite.attention.dense import DenseAttention, DenseCache
-from minisgl_lite.core import Batch, Req, SamplingParams
-from minisgl_lite.engine.inputs import ragged, upload
+from minisgl_lite.core import Batch, InvariantError, Req, SamplingParams
+from minisgl_lite.engine.inputs import Ragged, ragged, upload
 from minisgl_lite.models.checkpoint import Checkpoint, load
+from workbook.judge.calls import call
 
 CPU = torch.device("cpu")
 WAITS = ("tolist", "item", "numpy", "__array__", "__int__", "__index__", "__bool__", "__float__", "cpu", "nonzero")
@@ -46,7 +47,7 @@ class Operations(TorchDispatchMode):
 
 def probe_upload(args: dict[str, Any]) -> dict[str, Any]:
     """The lists that come back, their dtypes, the pieces of memory behind them, and the copies to another device."""
-    parts = upload(CPU, *args["parts"])
+    parts = call(upload, CPU, *args["parts"])
     # a tensor of the meta device has no memory, so a copy to it costs nothing, but it is counted all the same
     with Operations() as operations:
         upload(torch.device("meta"), *args["parts"])
@@ -63,7 +64,7 @@ def probe_ragged(args: dict[str, Any]) -> dict[str, Any]:
     starts = torch.tensor(args["starts"], dtype=torch.int64)
     lens = torch.tensor(args["lens"], dtype=torch.int64)
     with Operations() as operations, Calls() as calls:
-        layout = ragged(starts, lens, sum(args["lens"]))
+        layout = call(ragged, starts, lens, sum(args["lens"]), returns=Ragged)
     waits = calls.waits + [name for name in operations.names if name in ("_local_scalar_dense", "masked_select")]
     return {
         "positions": layout.positions.tolist(),
@@ -82,12 +83,23 @@ def admitted(uid: int, prompt: list[int], max_tokens: int = 4) -> Req:
 
 
 def probe_can_decode(args: dict[str, Any]) -> list[bool]:
-    """can_decode at every cached_len from 0 to past the end."""
+    """can_decode at every cached_len from 0 to past the end; `late` sampled tokens have not arrived yet."""
     req, answers = admitted(0, [5] * args["prompt_len"], args["max_tokens"]), []
     for cached_len in range(req.limit + 3):
         req.cached_len = cached_len
+        req.input_ids = [5] * max(req.prompt_len, cached_len + 1 - args["late"])
         answers.append(req.can_decode)
     return answers
+
+
+def probe_no_row(args: dict[str, Any]) -> dict[str, Any]:
+    """Add a request that was never admitted: was it refused, and which row does the batch name otherwise?"""
+    batch = Batch("prefill")
+    try:
+        call(batch.add, Req(0, [5, 6], SamplingParams()), 2, name="Batch.add")
+    except InvariantError:
+        return {"refused": True}
+    return {"refused": False, "rows": batch.rows}
 
 
 def probe_batch(args: dict[str, Any]) -> dict[str, Any]:
@@ -97,7 +109,7 @@ def probe_batch(args: dict[str, Any]) -> dict[str, Any]:
     for uid, (prompt, cached_len, n) in enumerate(args["entries"]):
         req = admitted(uid, prompt)
         req.cached_len = cached_len
-        batch.add(req, n)
+        call(batch.add, req, n, name="Batch.add")
         moved.append(req.cached_len)
         if args["move"]:
             req.cached_len += n

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 from workbook.judge.checklib import Ask, Result
 
@@ -12,17 +13,34 @@ from .common import check_end_to_end
 def check_who_decodes(ask: Ask, rng: Random) -> Result:
     """can_decode at every cached_len of several requests."""
     for prompt_len, max_tokens in ((3, 4), (1, 1), (5, 1), (2, 2), (1, 6)):
-        got = ask("can_decode", {"prompt_len": prompt_len, "max_tokens": max_tokens})
-        limit = prompt_len + max_tokens - 1
-        for cached_len, answer in enumerate(got):
-            want = prompt_len <= cached_len < limit
-            who = f"prompt of {prompt_len}, max_tokens {max_tokens}, {cached_len} positions computed"
-            if type(answer) is not bool:
-                return Result.failed("no-truth-value", f"{who}: can_decode is {answer!r}; expected {want}")
-            if answer is not want:
-                message = f"{who}: can_decode is {answer!r}; expected {want} (limit is {limit})"
-                return Result.failed(name_decode(want, cached_len, prompt_len), message)
+        for late in (0, 1):
+            args = {"prompt_len": prompt_len, "max_tokens": max_tokens, "late": late}
+            result = judge_decode(prompt_len, max_tokens, late, ask("can_decode", args))
+            if result.verdict != "ok":
+                return result
     return Result.ok()
+
+
+def judge_decode(prompt_len: int, max_tokens: int, late: int, got: list[Any]) -> Result:
+    """can_decode at cached_len 0, 1, 2, ... of one request."""
+    limit = prompt_len + max_tokens - 1
+    for cached_len, answer in enumerate(got):
+        want, known = prompt_len <= cached_len < limit, max(prompt_len, cached_len + 1 - late)
+        who = f"prompt of {prompt_len}, max_tokens {max_tokens}, {cached_len} positions computed, {known} ids known"
+        if type(answer) is not bool:
+            return Result.failed("no-truth-value", f"{who}: can_decode is {answer!r}; expected {want}")
+        if answer is not want:
+            message = f"{who}: can_decode is {answer!r}; expected {want} (limit is {limit})"
+            if got == counted(prompt_len, limit, late, len(got)):
+                message += "; input_ids grows with every sampled token, prompt_len stays"
+                return Result.failed("counts-sampled-tokens", message)
+            return Result.failed(name_decode(want, cached_len, prompt_len), message)
+    return Result.ok()
+
+
+def counted(prompt_len: int, limit: int, late: int, most: int) -> list[bool]:
+    """can_decode with len(input_ids) in the place of prompt_len."""
+    return [max(prompt_len, n + 1 - late) <= n < limit for n in range(most)]
 
 
 def name_decode(want: bool, cached_len: int, prompt_len: int) -> str:
@@ -110,6 +128,15 @@ SHAPES: list[tuple[tuple[int, int, int], ...]] = [
     ((6, 4, 2), (9, 3, 3), (1, 0, 1), (4, 0, 2), (4, 1, 3)),
     ((8, 2, 3), (8, 5, 3)),
 ]
+
+
+def check_admitted_only(ask: Ask, rng: Random) -> Result:
+    """A request that has no row yet must not get into a batch."""
+    got = ask("no_row")
+    if got["refused"]:
+        return Result.ok()
+    message = f"a request that was never admitted was added, with the row {got['rows']}: req.row would have refused it"
+    return Result.failed("row-not-asked", message)
 
 
 def check_who_samples(ask: Ask, rng: Random) -> Result:
