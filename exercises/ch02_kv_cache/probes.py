@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import traceback
 from typing import Any
 
 import torch
@@ -131,9 +132,18 @@ def probe_generate(args: dict[str, Any]) -> dict[str, Any]:
     refused, answer = "", None
     try:
         answer = call(generate_greedy, checkpoint, prompt, args["max_tokens"], args["ignore_eos"])
-    except ValueError as error:
-        refused = str(error) or "ValueError"
+    except Exception as error:
+        if is_refusal(error):
+            refused = str(error) or "ValueError"
+        elif not decoder.calls or decoder.calls[-1]["rows"] < 2:  # more rows of logits than asked for explain it better
+            raise
     return {"answer": answer, "calls": decoder.calls, "prompt": list(prompt), "refused": refused}
+
+
+def is_refusal(error: Exception) -> bool:
+    """Whether a line `raise ...` has raised this ValueError, and not torch over something else."""
+    line = traceback.extract_tb(error.__traceback__)[-1].line or ""
+    return isinstance(error, ValueError) and line.startswith("raise")
 
 
 def probe_greedy(args: dict[str, Any]) -> list[list[int]]:

@@ -12,6 +12,7 @@ from minisgl_lite.engine.slots import StepInputs, Tables
 from minisgl_lite.kvcache.pages import PageAllocator
 from minisgl_lite.kvcache.pool import KVPool
 from minisgl_lite.models.checkpoint import load
+from workbook.judge.calls import call
 
 CPU = torch.device("cpu")
 
@@ -21,7 +22,7 @@ CPU = torch.device("cpu")
 def probe_pages_for(args: dict[str, Any]) -> list[Any]:
     """How many pages the allocator counts for each number of tokens."""
     allocator = PageAllocator(64, args["page_size"])
-    return [allocator.pages_for(n) for n in args["tokens"]]
+    return [call(allocator.pages_for, n, name="PageAllocator.pages_for") for n in args["tokens"]]
 
 
 def probe_pages(args: dict[str, Any]) -> list[dict[str, Any]]:
@@ -41,7 +42,7 @@ def probe_pages(args: dict[str, Any]) -> list[dict[str, Any]]:
             except Exception as error:
                 raised, message = type(error).__name__, str(error)
         else:
-            allocator.give(page for page in taken.pop(n, []))
+            call(allocator.give, (page for page in taken.pop(n, [])), name="PageAllocator.give")
         seen.append({"pages": pages, "raised": raised, "message": message, "free": allocator.snapshot()})
     return seen
 
@@ -60,7 +61,8 @@ def tables_of(args: dict[str, Any]) -> Tables:
 
 def probe_slots(args: dict[str, Any]) -> Any:
     """The slots of positions."""
-    return tables_of(args).slots(torch.tensor(args["rows"]), torch.tensor(args["positions"])).tolist()
+    rows, positions = torch.tensor(args["rows"]), torch.tensor(args["positions"])
+    return call(tables_of(args).slots, rows, positions, returns=torch.Tensor, name="Tables.slots").tolist()
 
 
 def probe_decode(args: dict[str, Any]) -> dict[str, Any]:
@@ -69,7 +71,8 @@ def probe_decode(args: dict[str, Any]) -> dict[str, Any]:
     reqs = [Req(uid, [1], SamplingParams()) for uid in range(len(args["rows"]))]
     new = args["new_pages"]
     batch = Batch("decode", reqs, args["starts"], [1] * len(reqs), args["rows"], new_pages=(new[0], new[1], new[2]))
-    inputs = tables.build(batch)
+    name = f"a decode step of pages of {args['page_size']}, rows {batch.rows}, starts {batch.starts}: Tables.build"
+    inputs = call(tables.build, batch, returns=StepInputs, name=name)
     out = {name: plain_field(inputs, name) for name in StepInputs._fields}
     return {**out, "page_table": tables.page_table.tolist(), "token_pool": tables.token_pool.tolist()}
 

@@ -12,6 +12,7 @@ from minisgl_lite.kvcache.pages import OutOfPages, PageAllocator
 from minisgl_lite.scheduler.cache import CacheManager
 from minisgl_lite.scheduler.prefill import PrefillAdder, PrefillManager
 from minisgl_lite.scheduler.table import TableManager
+from workbook.judge.calls import call
 from workbook.judge.drive import Traffic, drive
 
 WHOLE_PROMPTS = Custom(adder=PrefillAdder, queue=PrefillManager)
@@ -43,7 +44,7 @@ def probe_adder(args: dict[str, Any]) -> list[dict[str, Any]]:
     seen = []
     for uid, prompt_len in enumerate(args["prompts"]):
         req = Req(uid, [5] * prompt_len, SamplingParams(max_tokens=4))
-        answer = adder.try_add(req)
+        answer = call(adder.try_add, req, name="PrefillAdder.try_add")
         seen.append(
             {
                 "answer": answer,
@@ -123,7 +124,8 @@ def probe_grow(args: dict[str, Any]) -> list[dict[str, Any]]:
         batch = batch_of(phase, [(reqs[uid], n) for uid, n in entries], args["behind"])
         refusal = None
         try:
-            cache.grow(batch)
+            name = f"a {phase} batch, starts {batch.starts}, lens {batch.lens}: CacheManager.grow"
+            call(cache.grow, batch, name=name)
         except OutOfPages as error:
             refusal = str(error)
         seen.append(standing(cache, reqs, batch, refusal))

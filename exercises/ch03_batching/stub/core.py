@@ -132,8 +132,8 @@ class Batch:
         rows       row of the page table, an entry
         ids        prefill only: the token ids of all entries, one after the other. A decode batch has none: its tokens
                    may not have reached the host yet, they are read from the token pool
-        emits      indices of the entries that reach the end of what is known of their request and so sample a token;
-                   None means all of them
+        emits      indices of the entries that sample a token: those that reach the end of their request's prompt, and
+                   every decode entry; None means all entries
         new_pages  (rows, columns, pages): page-table entries to be written before the batch runs. At page size 1 a
                    decode batch has one an entry, in entry order
         index      1, 2, 3, ... in launch order
