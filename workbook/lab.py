@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+import nbformat
+
+from .builder.notebooks import PREDICT, text_of
 from .scratch import environment
 from .spec import load_exercises
-from .student import create_missing, first_chapter, results
+from .student import create_missing, first_chapter, results, write_text
 from .tree import ROOT
 
 
@@ -43,15 +46,27 @@ def main(argv: Sequence[str] | None = None, root: Path = ROOT) -> int:
 
 
 def copy_notebooks(root: Path) -> list[str]:
-    """Give the student a copy of every notebook not there yet; the paths made. Never touches one that exists."""
+    """Give the student a copy of every notebook not there yet; the paths made. Never touches one that exists.
+
+    The outputs of cells tagged `predict` are left out: the text above them asks what they will be.
+    """
     made = []
     for notebook in sorted((root / "chapters").glob("[0-9][0-9]_*.ipynb")):
         copy = root / "work" / "chapters" / notebook.name
         if not copy.exists():
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(notebook, copy)
+            write_text(copy, text_of(_without_answers(notebook)))
             made.append(copy.relative_to(root).as_posix())
     return made
+
+
+def _without_answers(path: Path) -> Any:
+    """A notebook in which the cells to predict look as if they had never been run."""
+    read: Any = nbformat.read  # it is not typed
+    notebook = read(path, as_version=4)
+    for cell in notebook.cells:
+        if PREDICT in cell.metadata.get("tags", []):
+            cell.outputs, cell.execution_count = [], None
+    return notebook
 
 
 def choose(root: Path, chapter: int | None = None) -> Path | None:

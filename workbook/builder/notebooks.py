@@ -17,6 +17,7 @@ from .master import Master, read_master
 
 _format: Any = nbformat  # it is not typed
 NAMESPACE = "minisgl_lite"  # of what we keep in a notebook's metadata
+PREDICT = "predict"  # tag of a cell whose output the reader is asked for first
 _KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 _LANGUAGE = {"name": "python", "file_extension": ".py", "mimetype": "text/x-python"}
 

@@ -34,8 +34,9 @@ class Page:
 def convert(notebook: Any, stem: str, colab: str = "") -> Page:
     """Render a notebook (as nbformat reads it) with its stored outputs.
 
-    Cells tagged `remove-cell` are left out, of those tagged `remove-input` only the code. Raises NotebookError for an
-    error among the outputs of a cell that is not tagged `raises-exception`, and for a missing attachment.
+    Cells tagged `remove-cell` are left out, of those tagged `remove-input` only the code; what cells tagged `predict`
+    show is folded. Raises NotebookError for an error among the outputs of a cell that is not tagged `raises-exception`,
+    and for a missing attachment.
     colab: where the notebook can be opened in Colab; no link without it.
     """
     page, parts = Page(stem), []
@@ -48,7 +49,8 @@ def convert(notebook: Any, stem: str, colab: str = "") -> Page:
                 parts.append(_markdown(cell, f"{stem}_{number}", page))
             elif cell.cell_type == "code":
                 parts += [] if "remove-input" in tags else [_code(cell)]
-                parts += [_output(o, cell, f"{stem}_{number}_{i}", page) for i, o in enumerate(cell.outputs)]
+                outputs = [_output(o, cell, f"{stem}_{number}_{i}", page) for i, o in enumerate(cell.outputs)]
+                parts += [_folded("Output", "\n\n".join(outputs))] if "predict" in tags and outputs else outputs
         except ValueError as error:
             raise NotebookError(f"{stem}.ipynb, cell {number + 1}: {error}") from error
     page.markdown = _with_download("\n\n".join(parts) + "\n", stem, colab)
@@ -85,8 +87,12 @@ def _code(cell: Any) -> str:
         source, title = source[test.end() :], f"{test[1]} · {test[2]}"
     block = fence(source, f' {{ .python title="{title}" }}' if title else " { .python }")
     if cell.metadata.get("jupyter", {}).get("source_hidden"):
-        return f'<details markdown="1"><summary>Code</summary>\n\n{block}\n\n</details>'
+        return _folded("Code", block)
     return block
+
+
+def _folded(summary: str, text: str) -> str:
+    return f'<details markdown="1"><summary>{summary}</summary>\n\n{text}\n\n</details>'
 
 
 def _output(output: Any, cell: Any, name: str, page: Page) -> str:
