@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from .judge.limits import end_family, start_options
 from .tree import PACKAGE, chapter_of_source, module_files
 
 _LEFT_OUT = {"work", "site", "build", "dist"}  # at the root: a student's, or built
@@ -18,6 +21,32 @@ def environment(root: Path) -> dict[str, str]:
     """The environment of a process that works in the repository at `root`: its packages first, and no network."""
     path = os.pathsep.join(p for p in (str(root), os.environ.get("PYTHONPATH", "")) if p)
     return {**os.environ, "PYTHONPATH": path, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
+
+
+def run_limited(command: list[str], folder: Path, seconds: float, **variables: str) -> tuple[int, str]:
+    """Run a command in the repository at `folder`: (exit status, what it printed, both streams).
+
+    After `seconds` it is killed with all that it started, and the status is -1. What it leaves behind in its process
+    group is ended, not waited for; an interruption of this process ends it as well.
+    """
+    with tempfile.TemporaryFile() as printed:  # not a pipe, whose end a process left behind would keep open
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment(folder) | variables,
+            stdin=subprocess.DEVNULL,
+            stdout=printed,
+            stderr=subprocess.STDOUT,
+            **start_options(),  # type: ignore[call-overload]
+        )
+        try:
+            status, end = process.wait(seconds), ""
+        except subprocess.TimeoutExpired:
+            status, end = -1, f"\nno end after {seconds:g} s"
+        finally:
+            end_family(process, folder / "no job file")
+        printed.seek(0)
+        return status, printed.read().decode("utf-8", errors="replace") + end
 
 
 def copy_repository(root: Path, target: Path) -> None:
@@ -58,5 +87,5 @@ def nbval_command(tree: Path, notebooks: Iterable[Path], timeout: int = CELL_TIM
     """
     options = ["--nbval", "--nbval-current-env", f"--nbval-cell-timeout={timeout}"]
     options += ["--nbval-sanitize-with", str(tree / "workbook" / "nbval.ini")]
-    options += ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=short"]
+    options += ["-p", "workbook.nbval_limit", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=short"]
     return [sys.executable, "-m", "pytest", *options, *(str(path) for path in notebooks)]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from .scratch import chapter_tree, environment, nbval_command
+from .scratch import CELL_TIMEOUT, chapter_tree, nbval_command, run_limited
 from .spec import load_exercises
 from .tree import ROOT, module_files, package_modules
 
@@ -32,6 +31,7 @@ def main(argv: Sequence[str] | None = None, root: Path = ROOT) -> int:
     parser = argparse.ArgumentParser(prog="python -m workbook steps", description=__doc__)
     parser.add_argument("action", choices=["check"])
     parser.add_argument("chapters", nargs="*", type=int, metavar="NN", help="only these chapters (default: all)")
+    parser.add_argument("--cell-timeout", type=int, default=CELL_TIMEOUT, metavar="S", help="seconds for one cell")
     options = parser.parse_args(argv)
     known = sorted(set(package_modules(root).values()))
     unknown = [number for number in options.chapters if number not in known]
@@ -40,12 +40,12 @@ def main(argv: Sequence[str] | None = None, root: Path = ROOT) -> int:
     failed: list[str] = []
     chapters = options.chapters or known
     for chapter in chapters:
-        failed += check_chapter(root, chapter)
+        failed += check_chapter(root, chapter, options.cell_timeout)
     print(f"failed: {', '.join(failed)}" if failed else f"{len(chapters)} chapter trees stand on their own")
     return 1 if failed else 0
 
 
-def check_chapter(root: Path, chapter: int) -> list[str]:
+def check_chapter(root: Path, chapter: int, cell_timeout: int = CELL_TIMEOUT) -> list[str]:
     """Build one chapter's tree in a temporary folder and run it; what failed.
 
     Run are the imports of all its modules, and the chapter's own tests, notebook and exercises: those of earlier
@@ -55,7 +55,7 @@ def check_chapter(root: Path, chapter: int) -> list[str]:
         tree = Path(folder).resolve() / "tree"
         chapter_tree(root, tree, chapter)
         failed = []
-        for what, command in _commands(tree, chapter).items():
+        for what, command in _commands(tree, chapter, cell_timeout).items():
             label = f"chapter {chapter:02d} {what}"
             if command is None:
                 print(f"{label:24} none there", flush=True)
@@ -64,7 +64,7 @@ def check_chapter(root: Path, chapter: int) -> list[str]:
         return failed
 
 
-def _commands(tree: Path, chapter: int) -> dict[str, list[str] | None]:
+def _commands(tree: Path, chapter: int, cell_timeout: int) -> dict[str, list[str] | None]:
     """What to run in a tree; None where there is nothing to run."""
     python = sys.executable
     names = [name for name in module_files(tree) if not name.endswith("__main__")]
@@ -86,7 +86,7 @@ def _commands(tree: Path, chapter: int) -> dict[str, list[str] | None]:
     return {
         "imports": [python, "-c", _IMPORT, *names],
         "tests": tests if folders else None,
-        "notebook": nbval_command(tree, notebooks) if notebooks else None,
+        "notebook": nbval_command(tree, notebooks, cell_timeout) if notebooks else None,
         "exercises": [python, "judge.py", "--reference"] if load_exercises(tree) else None,
     }
 
@@ -94,14 +94,7 @@ def _commands(tree: Path, chapter: int) -> dict[str, list[str] | None]:
 def _run(label: str, command: list[str], tree: Path) -> bool:
     print(f"{label:24} ...", end="", flush=True)
     start = time.monotonic()
-    try:
-        done = subprocess.run(
-            command, cwd=tree, env=environment(tree) | _THREADS, timeout=_LIMIT, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8", errors="replace",
-        )  # fmt: skip
-        status, output = done.returncode, done.stdout
-    except subprocess.TimeoutExpired:
-        status, output = -1, f"no end after {_LIMIT} s"
+    status, output = run_limited(command, tree, _LIMIT, **_THREADS)
     passed = status == 0 or (status == _NO_TESTS and label.endswith("tests"))
     print(f" {'ok' if passed else 'FAILED'}, {time.monotonic() - start:.0f} s", flush=True)
     if not passed:

@@ -6,61 +6,17 @@ from typing import Any
 import nbformat
 import pytest
 
-from tests.helpers.toybook import MODULE, SPEC
+from tests.helpers.toybook import MODULE
+from tests.helpers.toytree import BODY, HEAD, make_toytree, put
 from workbook.builder.cli import main
 from workbook.builder.derived import derive
 from workbook.builder.master import BuildError
 from workbook.tree import ROOT
 
-HEAD = (
-    '---\ntitle: "A line"\nnumber: "05"\npart: "Many"\nminutes: 10\ndifficulty: 2\n---\n\n# A line\n\nHello <s> 你好.\n'
-)
-BODY = """
-## Code
-
-{{tree}}
-
-```python
-print("one")
-```
-
-{{quote minisgl_lite.line:Line.size}}
-
-```python tags=["measured"]
-1 + 1
-```
-
-```text
-not a cell {{quote x}}
-```
-
-{{exercise 05.1}}
-
-<details><summary>Solution</summary>
-
-{{quote-folded minisgl_lite.line:Line.take}}
-
-</details>
-
-{{test tests/ch05/test_line.py::test_total}}
-"""
-
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    put(tmp_path, "minisgl_lite/__init__.py", '"""The engine."""\n')
-    put(tmp_path, "minisgl_lite/line.py", MODULE)
-    put(tmp_path, "minisgl_lite/late.py", '"""Late. Chapter 06."""\n\n\ndef f() -> None:\n    """F."""\n')
-    put(tmp_path, "exercises/ch05_line/spec.toml", SPEC.replace("toy.line", "minisgl_lite.line"))
-    put(tmp_path, "exercises/ch05_line/05.1.md", "Write it.\n")
-    put(tmp_path, "tests/ch05/test_line.py", "def test_total():\n    assert 1 + 1 == 2\n")
-    put(tmp_path, "chapters/05_line.md", HEAD + BODY)
-    return tmp_path
-
-
-def put(root: Path, name: str, text: str) -> None:
-    (root / name).parent.mkdir(parents=True, exist_ok=True)
-    (root / name).write_text(text, encoding="utf-8", newline="\n")
+    return make_toytree(tmp_path)
 
 
 def read(root: Path) -> Any:
@@ -197,6 +153,18 @@ def test_a_front_matter_that_is_wrong(root: Path, head: str, capsys: pytest.Capt
     assert "05_line.md: the f" in capsys.readouterr().err
 
 
+def test_two_masters_of_one_number_are_refused(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(root, "chapters/05_other.md", HEAD)
+    assert main([], root) == 1
+    assert "05_line.md and 05_other.md are both chapter 05" in capsys.readouterr().err
+
+
+def test_a_notebook_that_is_no_chapter_is_left_alone(root: Path) -> None:
+    put(root, "chapters/Untitled.ipynb", "mine")
+    assert main([], root) == 0
+    assert (root / "chapters/Untitled.ipynb").read_text(encoding="utf-8") == "mine"
+
+
 def test_trees_between_marks(root: Path) -> None:
     put(root, "README.md", "# R\n\n<!-- tree: minisgl_lite -->\nold\n<!-- /tree -->\n\nend\n")
     main([], root)
@@ -228,7 +196,8 @@ def test_execution_stores_outputs_and_a_fingerprint(runnable: Path, capsys: pyte
     assert "stale: chapters/05_line.ipynb (changed: minisgl_lite.line)" in capsys.readouterr().out
 
 
-def test_a_cell_that_raises_is_named_and_nothing_is_written(runnable: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_cell_that_raises_is_named_and_the_notebook_left(runnable: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main([], runnable)
     put(runnable, "chapters/05_line.md", HEAD + "\n```python\n1 / 0\n```\n")
     before = snapshot(runnable)
     assert main(["--execute"], runnable) == 1

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from ..fingerprint import changes
+from ..scratch import CELL_TIMEOUT
 from ..spec import load_exercises
 from ..stubs import stub_files
 from ..tree import ROOT, render_tree
 from .execute import execute
+from .leaks import bodies, refuse_leaks
 from .master import BuildError, masters
 from .notebooks import build_notebook, text_of
 
@@ -21,11 +23,16 @@ _TREE = re.compile(r"(<!-- tree: ([\w /.-]+?) -->\n).*?(<!-- /tree -->)", re.DOT
 
 @dataclass
 class Derived:
-    """files: path relative to the root -> text. obsolete: files that nothing makes any more. stale: notebook -> why."""
+    """files: path relative to the root -> text. obsolete: files that nothing makes any more. stale: notebook -> why.
+
+    failed: what is wrong with each notebook that could not be executed, or shows what an exercise asks for; these are
+    left as they are on disk.
+    """
 
     files: dict[str, str] = field(default_factory=dict)
     obsolete: list[str] = field(default_factory=list)
     stale: dict[str, list[str]] = field(default_factory=dict)
+    failed: list[str] = field(default_factory=list)
 
     def differing(self, root: Path) -> list[str]:
         """The files whose bytes on disk are not what they should be, and the obsolete ones."""
@@ -51,6 +58,7 @@ def derive(
     chapters: Sequence[int] = (),
     execute_stale: bool = False,
     force: bool = False,
+    cell_timeout: int = CELL_TIMEOUT,
     say: Callable[[str], None] = lambda _: None,
 ) -> Derived:
     """Work out every derived file; writes nothing. `chapters`: only the notebooks of these (none: all).
@@ -66,20 +74,28 @@ def derive(
         from ..site.figures import figures  # here: it imports the package
 
         derived.files |= figures()
-    paths = masters(root)
+    derived.obsolete += [n for n in _names(root, "chapters/[0-9][0-9]_*.ipynb") if not _master(root, n).exists()]
     known = load_exercises(root)
-    derived.obsolete += [n for n in _names(root, "chapters/*.ipynb") if not (root / n).with_suffix(".md").exists()]
-    for path in paths:
+    for path in masters(root):
         if chapters and int(path.name[:2]) not in chapters:
             continue
         name = path.with_suffix(".ipynb").relative_to(root).as_posix()
         notebook: Any = build_notebook(root, path, known)
-        if execute_stale and (force or changes(notebook, root)):
-            notebook = execute(notebook, root, name, say)
+        try:
+            if execute_stale and (force or changes(notebook, root)):
+                notebook = execute(notebook, root, name, say, cell_timeout)
+            refuse_leaks(notebook, name, bodies(root, known, int(path.name[:2])))
+        except BuildError as error:
+            derived.failed.append(str(error))
+            continue
         derived.files[name] = text_of(notebook)
         if why := changes(notebook, root):
             derived.stale[name] = why
     return derived
+
+
+def _master(root: Path, notebook: str) -> Path:
+    return (root / notebook).with_suffix(".md")
 
 
 def _trees(root: Path) -> dict[str, str]:

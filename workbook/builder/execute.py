@@ -13,14 +13,14 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError
 
 from .. import fingerprint
-from ..scratch import CELL_TIMEOUT, environment
+from ..scratch import environment
 from .master import BuildError
 from .notebooks import NAMESPACE
 
 _QUIET = ["--IPKernelApp.log_level=40"]  # errors only: the kernel's own advice is not the notebook's output
 
 
-def execute(notebook: Any, root: Path, name: str, say: Callable[[str], None], timeout: int = CELL_TIMEOUT) -> Any:
+def execute(notebook: Any, root: Path, name: str, say: Callable[[str], None], timeout: int) -> Any:
     """A copy of the notebook with fresh outputs and fingerprint. `say` hears of each cell.
 
     Raises BuildError when a cell raises or takes too long, or an output names a path of this machine.

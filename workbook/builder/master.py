@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})(.*)$")
@@ -48,8 +49,12 @@ class Master:
 
 
 def masters(root: Path) -> list[Path]:
-    """The masters of all chapters, in order."""
-    return sorted((root / "chapters").glob("[0-9][0-9]_*.md"))
+    """The masters of all chapters, in order. Raises BuildError for two of one number."""
+    found = sorted((root / "chapters").glob("[0-9][0-9]_*.md"))
+    for one, other in pairwise(found):
+        if one.name[:2] == other.name[:2]:
+            raise BuildError(f"{one.name} and {other.name} are both chapter {one.name[:2]}")
+    return found
 
 
 def read_master(path: Path) -> Master:
