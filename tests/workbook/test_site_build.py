@@ -128,7 +128,10 @@ def test_dead_links_fail_a_strict_build(tmp_path: Path, target: str) -> None:
 def test_two_sources_of_one_page_fail(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with pytest.raises(Abort):
         site(tmp_path, {"05_a": [nb.new_markdown_cell("# A")]}, chapters__05_a="# Other")
-    assert "docs/chapters/05_a.md and chapters/05_a.ipynb would be the same page" in caplog.text
+    assert (
+        "chapters/05_a.md of the site would come from chapters/05_a.ipynb and from docs/ or another chapter"
+        in caplog.text
+    )
 
 
 def test_a_stored_error_fails(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 import nbformat
@@ -65,6 +66,6 @@ def _clean(notebook: Any, root: Path, name: str) -> None:
             text = output.get("text") or str(output.get("data", ""))
             if cell.source.startswith("%%edit"):
                 raise BuildError(f"{name}, cell {number}: the package changed while the notebook ran; run it again")
-            for private in (str(root), sys.prefix, str(Path.home() / "x")[:-1]):
+            for private in (str(root), sys.prefix, str(Path.home() / "x")[:-1], str(Path(gettempdir()) / "ipykernel_")):
                 if private in text:
                     raise BuildError(f"{name}, cell {number}: its output names a path of this machine, {private}")

@@ -20,7 +20,7 @@ def front_matter(text: str) -> dict[str, Any]:
 def chapter_table(root: Path) -> str:
     """A Markdown table with a row for each chapter that has a notebook: number, title, part, difficulty, time."""
     rows = ["| | Chapter | Part | Difficulty | Time |", "|---|---|---|---|---|"]
-    for notebook in sorted((root / "chapters").glob("*.ipynb")):
+    for notebook in sorted((root / "chapters").glob("[0-9][0-9]_*.ipynb")):
         master = notebook.with_suffix(".md")
         about = front_matter(master.read_text(encoding="utf-8")) if master.exists() else {}
         title = escape(str(about.get("title", notebook.stem)), quote=False).replace("|", "&#124;")

@@ -19,7 +19,7 @@ if str(ROOT) not in sys.path:
 from workbook.site.contents import chapter_table  # noqa: E402
 from workbook.site.figures import engine_at_work  # noqa: E402
 from workbook.site.notebook import NotebookError, Page, convert, put_html  # noqa: E402
-from workbook.site.prose import outside_code, source_links, unsearched_folds  # noqa: E402
+from workbook.site.prose import escape_tokens, outside_code, source_links, unsearched_folds  # noqa: E402
 
 IMAGES = (".png", ".svg", ".jpg", ".gif", ".webp")
 PLACE = "chapters/*"
@@ -37,32 +37,40 @@ def on_config(config: Any) -> Any:
 def on_files(files: Any, config: Any) -> Any:
     """Add a page for each notebook, the notebook itself, and the pictures that they use."""
     root = _root(config)
+
+    def add(uri: str, content: str | bytes, source: str) -> None:
+        if files.get_file_from_path(uri) is not None:
+            raise PluginError(f"{uri} of the site would come from {source} and from docs/ or another chapter")
+        files.append(File.generated(config, uri, content=content))
+
     pages: dict[str, Page] = {}
     for path in _notebooks(root):
-        uri = f"chapters/{path.stem}.md"
-        if files.get_file_from_path(uri) is not None:
-            raise PluginError(f"docs/{uri} and {path.relative_to(root).as_posix()} would be the same page")
+        uri, source = f"chapters/{path.stem}.md", path.relative_to(root).as_posix()
         try:
             notebook = nbformat.read(path, as_version=4)
             page = pages[uri] = convert(notebook, path.stem, _colab(config, path.name))
         except NotebookError as error:
             raise PluginError(str(error)) from error
-        files.append(File.generated(config, uri, content=page.markdown))
-        files.append(File.generated(config, f"chapters/{path.name}", content=path.read_bytes()))
+        except (OSError, ValueError, AttributeError, nbformat.ValidationError) as error:
+            raise PluginError(f"{source} is not a notebook: {error}") from error
+        add(uri, page.markdown, source)
+        add(f"chapters/{path.name}", path.read_bytes(), source)
         for name, content in page.files.items():
-            files.append(File.generated(config, f"chapters/{name}", content=content))
+            add(f"chapters/{name}", content, source)
     for path in sorted((root / "chapters").rglob("*")):
-        if path.suffix.lower() in IMAGES:
-            files.append(File.generated(config, path.relative_to(root).as_posix(), content=path.read_bytes()))
+        name = path.relative_to(root).as_posix()
+        if path.suffix.lower() in IMAGES and "/." not in name:
+            add(name, path.read_bytes(), name)
     config.extra["notebook_pages"] = pages
     return files
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
-    """Unlink repository files that are not published; fill in the table of chapters."""
-    root, uri = _root(config), page.file.src_uri
+    """Unlink repository files that are not published; keep `<s>` visible; fill in the table of chapters."""
+    root, uri, path = _root(config), page.file.src_uri, page.file.src_uri
+    if uri not in config.extra["notebook_pages"]:
+        path, markdown = f"docs/{uri}", outside_code(markdown, escape_tokens)
     markdown = markdown.replace(TABLE, chapter_table(root)) if TABLE in markdown else markdown
-    path = uri if uri in config.extra["notebook_pages"] else f"docs/{uri}"
     return outside_code(markdown, lambda prose: source_links(prose, path, lambda name: (root / name).exists()))
 
 
@@ -90,7 +98,8 @@ def _colab(config: Any, name: str) -> str:
 
 
 def _notebooks(root: Path) -> list[Path]:
-    return sorted((root / "chapters").glob("*.ipynb"))
+    """The chapters; other notebooks, a student's or one that is left over, are not published."""
+    return sorted((root / "chapters").glob("[0-9][0-9]_*.ipynb"))
 
 
 def _expand(nav: Any, chapters: list[str]) -> Any:

@@ -19,7 +19,8 @@ _TAG = re.compile(
     rf"</?(?:{_TAGS.replace(' ', '|')})(?:\s[^<>]*)?/?>|<!--.*?-->|<(?:https?://|mailto:)[^\s<>]*>", re.I | re.S
 )
 _FENCE = re.compile(r"^(?P<mark>(?P<fence>[`~])(?P=fence){2,})[^\n]*\n.*?^(?P=mark)(?P=fence)*[ \t]*$", re.M | re.S)
-_CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.S)
+# a code span ends with its paragraph: a lone backtick must not swallow what comes after it
+_CODE = re.compile(r"(?<!`)(`+)(?!`)((?:(?!\n[ \t]*\n|\n#{1,6} ).)+?)(?<!`)\1(?!`)", re.S)
 _LINK = re.compile(
     r"(?P<image>!?)\[(?P<text>(?:[^\[\]\\]|\\.|\[[^\[\]]*\])*)\]\((?P<target>[^()\s]+)(?P<title>\s+\"[^\"]*\")?\)"
 )
