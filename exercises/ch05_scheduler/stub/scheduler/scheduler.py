@@ -90,8 +90,10 @@ class Scheduler:
         Its requests end as aborted, and nothing that it was to compute counts as computed. The others go on.
         """
         self._settled(batch)
+        # first all of them: an abort closes accounts, also that of a member that was aborted in flight
         for req, start in zip(batch.reqs, batch.starts, strict=True):
             req.cached_len = min(req.cached_len, start)
+        for req in batch.reqs:
             self.abort(req.uid)
         self._retire()
 
