@@ -29,7 +29,7 @@ def call(function: Callable[..., Any], *args: Any, returns: type | None = None, 
         raise
     if returns is not None and not isinstance(value, returns):
         got = "None" if value is None else f"a {type(value).__name__}"
-        raise WrongReturnError(f"{told} returned {got}; expected a {returns.__name__}")
+        raise WrongReturnError(f"{told} returned {got}; expected {returns.__name__}")
     return value
 
 
@@ -57,3 +57,18 @@ def told_call(error: BaseException) -> str:
     """The call that an exception was raised in, as `call` has noted it; else empty."""
     notes = [note for note in getattr(error, "__notes__", ()) if type(note) is str and note.startswith(NOTE)]
     return notes[-1].removeprefix(NOTE)[:500] if notes else ""
+
+
+def explain(raised: dict[str, Any]) -> tuple[str, list[str]]:
+    """What a student reads of an exception that crossed to the judge as values: a message, and the lines to it."""
+    kind, text, where, told = (str(raised.get(key) or "") for key in ("type", "message", "where", "call"))
+    trace = raised.get("trace")
+    lines = [str(line) for line in trace] if type(trace) is list else []
+    if kind == WrongReturnError.__name__:  # raised beside the student's code: the lines tell nothing
+        return text, []
+    if kind == "SystemExit":
+        return f"the code called sys.exit({text})" + (f" ({where})" if where else ""), lines
+    where = where or "raised elsewhere, by what your code returned or left behind"
+    if told:
+        return f"{told} raised {kind}: {' '.join(text.split())} ({where})", lines
+    return f"{kind}: {text} ({where})", lines

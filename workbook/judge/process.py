@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 from typing import IO, Any
 
+from .calls import explain
 from .job import JOB_VARIABLE, Job
 from .limits import end_family, memory_used, start_options
 from .values import MAX_BYTES, NotAValue, decode, encode, plain
@@ -45,16 +46,7 @@ class ProbeRaised(ChildError):  # noqa: N818  it names what happened
 
     def __init__(self, raised: dict[str, Any]) -> None:
         self.type, self.text = str(raised.get("type")), str(raised.get("message"))
-        where = raised.get("where") or ""
-        told, place = raised.get("call"), where or "raised elsewhere, by what your code returned or left behind"
-        message = f"{self.type}: {self.text} ({place})"
-        if told:
-            message = f"{told} raised {self.type}: {' '.join(self.text.split())} ({place})"
-        trace = raised.get("trace") if type(raised.get("trace")) is list else []
-        if self.type == "WrongReturnError":  # raised beside the student's code: the lines tell nothing
-            message, trace = self.text, []
-        if self.type == "SystemExit":
-            message = f"the code called sys.exit({self.text})" + (f" ({where})" if where else "")
+        message, trace = explain(raised)
         super().__init__(KNOWN.get(self.type, f"raised-{self.type}"), message, trace)
 
 
