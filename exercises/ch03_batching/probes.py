@@ -117,6 +117,7 @@ def probe_batch(args: dict[str, Any]) -> dict[str, Any]:
     return {
         "cached": moved,
         "reqs": [req.uid for req in batch.reqs],
+        "uids": batch.uids,
         "starts": batch.starts,
         "lens": batch.lens,
         "rows": batch.rows,

@@ -58,6 +58,7 @@ def expected_batch(entries: list[Entry]) -> dict[str, list[int]]:
     """What the batch must hold."""
     return {
         "reqs": list(range(len(entries))),
+        "uids": list(range(len(entries))),
         "starts": [start for _, start, _ in entries],
         "lens": [n for _, _, n in entries],
         "rows": [uid + 10 for uid in range(len(entries))],
@@ -67,7 +68,11 @@ def expected_batch(entries: list[Entry]) -> dict[str, list[int]]:
     }
 
 
-WRONG_FIELD = {"cached": "add-moves-the-request", "ids": "wrong-tokens-in-the-entry"}
+WRONG_FIELD = {
+    "uids": "uids-forgotten",
+    "cached": "add-moves-the-request",
+    "ids": "wrong-tokens-in-the-entry",
+}
 
 
 def judge_batch(ask: Ask, entries: list[Entry], *, move: bool = False) -> Result:

@@ -12,7 +12,8 @@ class Batch:
         samples = req.cached_len + n == req.prompt_len
         emits = list(range(len(self.reqs))) if self.emits is None else self.emits
         self.emits = [*emits, len(self.reqs)] if samples else emits
-        for column, value in ((self.reqs, req), (self.starts, req.cached_len), (self.lens, n), (self.rows, req.row)):
+        values = (req, req.uid, req.cached_len, n, req.row)
+        for column, value in zip((self.reqs, self.uids, self.starts, self.lens, self.rows), values, strict=True):
             column.append(value)
         self.ids += [req.input_ids[req.cached_len + i] for i in range(n)]
 

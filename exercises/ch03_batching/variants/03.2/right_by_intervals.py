@@ -17,6 +17,7 @@ class Batch:
         elif end >= req.prompt_len and self.emits is not None:
             self.emits.append(len(self.reqs))
         self.reqs.append(req)
+        self.uids.append(req.uid)
         self.rows.append(req.row)
         self.starts.append(begin)
         self.lens.append(n)

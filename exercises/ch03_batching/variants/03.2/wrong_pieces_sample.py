@@ -7,6 +7,7 @@ Lets every entry sample: a piece of a prompt would answer a question that is not
 class Batch:
     def add(self, req: Req, n: int) -> None:
         self.reqs.append(req)
+        self.uids.append(req.uid)
         self.starts.append(req.cached_len)
         self.lens.append(n)
         self.rows.append(req.row)

@@ -8,6 +8,7 @@ class Batch:
     def add(self, req: Req, n: int) -> None:
         start, entry = req.cached_len, len(self.reqs)
         self.reqs.append(req)
+        self.uids.append(req.uid)
         self.starts.append(start)
         self.lens.append(n)
         self.rows.append(req.table_idx)
