@@ -85,9 +85,11 @@ def probe_attention(args: dict[str, Any]) -> dict[str, Any]:
     """One attention, in a dtype."""
     dtype = getattr(torch, args.get("dtype", "float32"))
     q, k, v = (torch.tensor(args[name], dtype=dtype) for name in "qkv")
+    before = [part.clone() for part in (q, k, v)]
     with Calls() as calls, Precision() as precision:
         out = call(attention, q, k, v, returns=torch.Tensor)
-    seen = {"ready_made": calls.ready_made, "softmax": precision.seen}
+    changed = [name for name, now, then in zip("qkv", (q, k, v), before, strict=True) if not torch.equal(now, then)]
+    seen = {"ready_made": calls.ready_made, "softmax": precision.seen, "changed": changed}
     return {**seen, "out": finite(out.float().tolist()), "shape": list(out.shape), "dtype": str(out.dtype)}
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from minisgl_lite.attention.dense import DenseAttention, DenseCache
 from minisgl_lite.core import Batch, InvariantError, Req, SamplingParams
@@ -14,7 +16,7 @@ from minisgl_lite.engine.inputs import Ragged, ragged, upload
 from minisgl_lite.models.checkpoint import Checkpoint, load
 from workbook.judge.calls import call
 
-CPU = torch.device("cpu")
+CPU, META = torch.device("cpu"), torch.device("meta")
 WAITS = ("tolist", "item", "numpy", "__array__", "__int__", "__index__", "__bool__", "__float__", "cpu", "nonzero")
 """Calls on a tensor that, on a GPU, would stop the host until the device is done."""
 
@@ -34,15 +36,18 @@ class Calls(TorchFunctionMode):
 
 
 class Operations(TorchDispatchMode):
-    """Notes the name of every operation on tensors."""
+    """Notes the name of every operation on tensors, and the kinds of device that the results are on."""
 
     def __init__(self) -> None:
         super().__init__()
         self.names: list[str] = []
+        self.devices: set[str] = set()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         self.names.append(func.overloadpacket.__name__)
-        return func(*args, **(kwargs or {}))
+        out = func(*args, **(kwargs or {}))
+        self.devices |= {t.device.type for t in tree_leaves(out) if isinstance(t, torch.Tensor) and t.dim()}
+        return out
 
 
 def probe_upload(args: dict[str, Any]) -> dict[str, Any]:
@@ -50,10 +55,11 @@ def probe_upload(args: dict[str, Any]) -> dict[str, Any]:
     parts = call(upload, CPU, *args["parts"])
     # a tensor of the meta device has no memory, so a copy to it costs nothing, but it is counted all the same
     with Operations() as operations:
-        upload(torch.device("meta"), *args["parts"])
+        sent = upload(META, *args["parts"])
     return {
         "lists": [part.tolist() for part in parts],
         "dtypes": [str(part.dtype) for part in parts],
+        "devices": [part.device.type for part in sent],
         "memories": len({part.untyped_storage().data_ptr() for part in parts if len(part)}),
         "copies": sum(name in ("_to_copy", "copy_") for name in operations.names),
     }
@@ -73,6 +79,14 @@ def probe_ragged(args: dict[str, Any]) -> dict[str, Any]:
         "operations": len(operations.names),
         "waits": waits,
     }
+
+
+def probe_ragged_devices(args: dict[str, Any]) -> list[str]:
+    """Where tensors are made when starts and lens are on the meta device."""
+    starts, lens = torch.zeros(2, 3, dtype=torch.int64, device=META)
+    with Operations() as operations, contextlib.suppress(RuntimeError):  # two devices in one operation, for instance
+        ragged(starts, lens, 7)
+    return sorted(operations.devices)
 
 
 def admitted(uid: int, prompt: list[int], max_tokens: int = 4) -> Req:

@@ -65,6 +65,8 @@ def compare_attention(ask: Ask, rng: Random, new: int, total: int, heads: int, k
     told = f"T={new}, S={total}, {heads} query heads on {kv} key heads"
     if seen["shape"] != [new, heads, size]:
         return Result.failed("wrong-shape", f"{told}: the shape is {seen['shape']}, expected {[new, heads, size]}")
+    if seen["changed"]:
+        return Result.failed("input-changed", f"{told}: {' and '.join(seen['changed'])} changed; make new tensors")
     want = attended(q, k, v)
     assert want is not None
     if close(seen["out"], want):

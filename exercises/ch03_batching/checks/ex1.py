@@ -32,6 +32,19 @@ def check_uploaded_lists(ask: Ask, rng: Random) -> Result:
     return Result.ok(f"{len(LISTS)} sets of lists")
 
 
+def check_on_the_device(ask: Ask, rng: Random) -> Result:
+    """Are the tensors where they were asked for, and those of ragged where lens is?"""
+    here = ask("upload", {"parts": LISTS[0]})["devices"]
+    if set(here) != {"meta"}:
+        return Result.failed("device-ignored", f"upload to the device meta returned tensors on {', '.join(here)}")
+    if "cpu" in ask("ragged_devices"):
+        message = (
+            "starts and lens are on the device meta, but ragged makes a tensor on the CPU: pass device=lens.device"
+        )
+        return Result.failed("device-ignored", message)
+    return Result.ok()
+
+
 def check_one_copy(ask: Ask, rng: Random) -> Result:
     """Does one copy carry all lists?"""
     got = ask("upload", {"parts": [[i, i + 1] for i in range(12)]})
