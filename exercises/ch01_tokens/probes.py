@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from minisgl_lite.attention.causal import CausalAttention, attention
@@ -16,6 +15,7 @@ from minisgl_lite.models.decoder import Decoder
 from minisgl_lite.models.rope import Rope, frequencies, rotate
 from minisgl_lite.models.weights import targets
 from workbook.judge.calls import call
+from workbook.judge.watching import Calls
 
 CPU = torch.device("cpu")
 
@@ -56,18 +56,6 @@ def probe_rotate(args: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-class Calls(TorchFunctionMode):
-    """Notes whether torch's own attention was called."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.ready_made = False
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self.ready_made |= "dot_product_attention" in getattr(func, "__name__", "")
-        return func(*args, **(kwargs or {}))
-
-
 class Precision(TorchDispatchMode):
     """Notes the dtypes in which softmax, or exp, was computed."""
 
@@ -89,7 +77,8 @@ def probe_attention(args: dict[str, Any]) -> dict[str, Any]:
     with Calls() as calls, Precision() as precision:
         out = call(attention, q, k, v, returns=torch.Tensor)
     changed = [name for name, now, then in zip("qkv", (q, k, v), before, strict=True) if not torch.equal(now, then)]
-    seen = {"ready_made": calls.ready_made, "softmax": precision.seen, "changed": changed}
+    ready_made = any("dot_product_attention" in name for name in calls.names)
+    seen = {"ready_made": ready_made, "softmax": precision.seen, "changed": changed}
     return {**seen, "out": finite(out.float().tolist()), "shape": list(out.shape), "dtype": str(out.dtype)}
 
 

@@ -6,48 +6,15 @@ import contextlib
 from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 
 from minisgl_lite.attention.dense import DenseAttention, DenseCache
 from minisgl_lite.core import Batch, InvariantError, Req, SamplingParams
 from minisgl_lite.engine.inputs import Ragged, ragged, upload
 from minisgl_lite.models.checkpoint import Checkpoint, load
 from workbook.judge.calls import call
+from workbook.judge.watching import WAITING_OPERATIONS, Calls, Operations
 
 CPU, META = torch.device("cpu"), torch.device("meta")
-WAITS = ("tolist", "item", "numpy", "__array__", "__int__", "__index__", "__bool__", "__float__", "cpu", "nonzero")
-"""Calls on a tensor that, on a GPU, would stop the host until the device is done."""
-
-
-class Calls(TorchFunctionMode):
-    """Notes by name every call of torch's Python interface that waits for the device."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.waits: list[str] = []
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        name, kwargs = getattr(func, "__name__", ""), kwargs or {}
-        if name in WAITS or (name == "repeat_interleave" and kwargs.get("output_size") is None):
-            self.waits.append(name)
-        return func(*args, **kwargs)
-
-
-class Operations(TorchDispatchMode):
-    """Notes the name of every operation on tensors, and the kinds of device that the results are on."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.names: list[str] = []
-        self.devices: set[str] = set()
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self.names.append(func.overloadpacket.__name__)
-        out = func(*args, **(kwargs or {}))
-        self.devices |= {t.device.type for t in tree_leaves(out) if isinstance(t, torch.Tensor) and t.dim()}
-        return out
 
 
 def probe_upload(args: dict[str, Any]) -> dict[str, Any]:
@@ -71,7 +38,7 @@ def probe_ragged(args: dict[str, Any]) -> dict[str, Any]:
     lens = torch.tensor(args["lens"], dtype=torch.int64)
     with Operations() as operations, Calls() as calls:
         layout = call(ragged, starts, lens, sum(args["lens"]), returns=Ragged)
-    waits = calls.waits + [name for name in operations.names if name in ("_local_scalar_dense", "masked_select")]
+    waits = calls.waits + [name for name in operations.names if name in WAITING_OPERATIONS]
     return {
         "positions": layout.positions.tolist(),
         "entry": layout.entry.tolist(),

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import torch
 
 from minisgl_lite.attention.paged import TorchPagedAttention
 from minisgl_lite.core import Batch, Phase, Req, SamplingParams
+from minisgl_lite.engine import slots
+from minisgl_lite.engine.inputs import upload
 from minisgl_lite.engine.slots import StepInputs, Tables
 from minisgl_lite.kvcache.pages import PageAllocator
 from minisgl_lite.kvcache.pool import KVPool
 from minisgl_lite.models.checkpoint import load
 from workbook.judge.calls import call
+from workbook.judge.watching import MAKERS, WAITING_OPERATIONS, Calls, Operations
 
 CPU = torch.device("cpu")
 
@@ -75,6 +79,43 @@ def probe_decode(args: dict[str, Any]) -> dict[str, Any]:
     inputs = call(tables.build, batch, returns=StepInputs, name=name)
     out = {name: plain_field(inputs, name) for name in StepInputs._fields}
     return {**out, "page_table": tables.page_table.tolist(), "token_pool": tables.token_pool.tolist()}
+
+
+def probe_work(args: dict[str, Any]) -> dict[str, Any]:
+    """What one decode step costs: copies from the host, calls that wait for the device, operations, other devices.
+
+    On the meta device, where nothing has contents and no copy costs anything.
+    """
+    calls, operations, uploads = Calls(), Operations(), []
+
+    def counted(*parts: Any) -> Any:
+        uploads.append(len(parts))
+        calls.on = operations.on = False
+        try:
+            return upload(*parts)
+        finally:
+            calls.on = operations.on = True
+
+    tables = Tables(64, 64, args["page_size"], torch.device("meta"))
+    rows = list(range(args["rows"]))
+    starts = [8] * len(rows)
+    columns = [start // args["page_size"] for start in starts]
+    reqs = [Req(uid, [1], SamplingParams()) for uid in rows]
+    batch = Batch("decode", reqs, starts, [1] * len(rows), rows, new_pages=(rows, columns, rows))
+    slots.upload = counted
+    try:
+        with operations, calls, contextlib.suppress(RuntimeError):  # two devices in one operation, for instance
+            tables.build(batch)
+    finally:
+        slots.upload = upload
+    waits = calls.waits + [name for name in operations.names if name in WAITING_OPERATIONS]
+    made = sum(name in MAKERS for name in calls.names)
+    return {
+        "copies": len(uploads) + made,
+        "waits": waits,
+        "operations": len(operations.names),
+        "devices": sorted(operations.devices),
+    }
 
 
 def plain_field(inputs: StepInputs, name: str) -> Any:

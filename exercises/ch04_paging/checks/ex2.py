@@ -134,6 +134,28 @@ def check_new_pages_first(ask: Ask, rng: Random) -> Result:
     return Result.ok()
 
 
+def check_fixed_work(ask: Ask, rng: Random) -> Result:
+    """One copy to the device, no waiting for it, and as many operations for 40 rows as for 3."""
+    for size in (4, 1):
+        few, many = (ask("work", {"page_size": size, "rows": rows}) for rows in (3, 40))
+        told = f"a decode step, pages of {size}"
+        if few["waits"]:
+            message = f"{told}: `{few['waits'][0]}` needs values that are on the device; the batch's own lists are here"
+            return Result.failed("waits-for-the-device", message)
+        if few["copies"] > 1:
+            message = f"{told}: {few['copies']} copies to the device; one upload can carry all lists"
+            return Result.failed("one-copy-a-list", message)
+        if "cpu" in few["devices"]:
+            message = f"{told}: the tables are on another device, but a tensor is made on the CPU"
+            return Result.failed("device-ignored", message)
+        if few["operations"] != many["operations"]:
+            message = (
+                f"{told}: {few['operations']} operations for 3 rows, {many['operations']} for 40: a loop over rows"
+            )
+            return Result.failed("work-grows-with-the-batch", message)
+    return Result.ok()
+
+
 def check_random_steps(ask: Ask, rng: Random) -> Result:
     """Random rows, lengths and page sizes."""
     for _ in range(20):

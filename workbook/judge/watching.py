@@ -1,0 +1,56 @@
+"""What probes watch while the student's functions run: which calls of torch they make, and where results are made.
+
+Imports torch, so it is for the graded process only.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+WAITS = ("tolist", "item", "numpy", "__array__", "__int__", "__index__", "__bool__", "__float__", "cpu", "nonzero")
+"""Calls on a tensor that, on a GPU, would stop the host until the device is done."""
+WAITING_OPERATIONS = ("_local_scalar_dense", "masked_select")
+MAKERS = ("tensor", "as_tensor", "asarray", "from_numpy", "frombuffer", "LongTensor", "IntTensor")
+"""Calls that make a tensor of what the host has: each means a copy to the device."""
+
+
+class Calls(TorchFunctionMode):
+    """Notes the names of all calls of torch's Python interface. on: whether it notes anything now."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+        self.waits: list[str] = []
+        self.on = True
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Note the call, then make it."""
+        name, kwargs = getattr(func, "__name__", ""), kwargs or {}
+        if self.on:
+            self.names.append(name)
+            if name in WAITS or (name == "repeat_interleave" and kwargs.get("output_size") is None):
+                self.waits.append(name)
+        return func(*args, **kwargs)
+
+
+class Operations(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Notes the name of every operation on tensors, and the kinds of device on which results with axes are made."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.names: list[str] = []
+        self.devices: set[str] = set()
+        self.on = True
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Note the operation and its results."""
+        out = func(*args, **(kwargs or {}))
+        if self.on:
+            self.names.append(func.overloadpacket.__name__)
+            self.devices |= {t.device.type for t in tree_leaves(out) if isinstance(t, torch.Tensor) and t.dim()}
+        return out
