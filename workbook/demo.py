@@ -54,7 +54,8 @@ def main(argv: Sequence[str] = ()) -> int:
     print(f"\n{tokens} tokens in {len(rounds)} rounds and {seconds:.2f} s: {tokens / seconds:.0f} tokens/s\n")
     wrong = compare(encoded, outputs, [n for _, n in PROMPTS])
     print("\nThe judge on the reference solutions:\n", flush=True)
-    return max(int(wrong > 0), subprocess.run([sys.executable, "judge.py", "--reference"], cwd=ROOT).returncode)
+    graded = subprocess.run([sys.executable, "judge.py", "--reference"], cwd=ROOT).returncode  # negative when killed
+    return graded or int(wrong > 0)
 
 
 def gantt(rounds: Sequence[Round], prompts: Sequence[str]) -> str:
