@@ -31,9 +31,10 @@ def configure(root: Path) -> Path:
     return root / "mkdocs.yml"
 
 
-def build_site(root: Path, out: Path) -> Path:
-    """Build the tree's site into a folder; returns it."""
-    build(load_config(config_file=str(configure(root)), site_dir=str(out), strict=True))
+def build_site(root: Path, out: Path, configured: bool = False) -> Path:
+    """Build the tree's site into a folder; returns it. configured: the configuration is there already."""
+    config = root / "mkdocs.yml" if configured else configure(root)
+    build(load_config(config_file=str(config), site_dir=str(out), strict=True))
     return out
 
 

@@ -17,6 +17,12 @@ def front_matter(text: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def dots(difficulty: int) -> str:
+    """A difficulty from 1 to 5 as filled dots, in words for who points at it or cannot see it."""
+    filled = "●" * difficulty + "○" * (5 - difficulty)
+    return f'<span title="difficulty {difficulty} of 5">{filled}</span>'
+
+
 def chapter_table(root: Path) -> str:
     """A Markdown table with a row for each chapter that has a notebook: number, title, part, difficulty, time."""
     rows = ["| | Chapter | Part | Difficulty | Time |", "|---|---|---|---|---|"]
@@ -25,8 +31,7 @@ def chapter_table(root: Path) -> str:
         about = front_matter(master.read_text(encoding="utf-8")) if master.exists() else {}
         title = escape(str(about.get("title", notebook.stem)), quote=False).replace("|", "&#124;")
         stars = int(about.get("difficulty", 0))
-        dots = f'<span title="{stars} of 5">{"●" * stars}{"○" * (5 - stars)}</span>' if stars else ""
         minutes = f"{about['minutes']} min" if "minutes" in about else ""
         link = f"[{title}](chapters/{notebook.stem}.md)"
-        rows.append(f"| {about.get('number', '')} | {link} | {about.get('part', '')} | {dots} | {minutes} |")
+        rows.append(f"| {about.get('number', '')} | {link} | {about.get('part', '')} | {dots(stars) if stars else ''} | {minutes} |")
     return "\n".join(rows)

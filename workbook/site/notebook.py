@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from .contents import dots
 from .prose import escape_tokens, fold, notebook_links, outside_code
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -53,7 +54,7 @@ def convert(notebook: Any, stem: str, colab: str = "") -> Page:
                 parts += [_folded("Output", "\n\n".join(outputs))] if "predict" in tags and outputs else outputs
         except ValueError as error:
             raise NotebookError(f"{stem}.ipynb, cell {number + 1}: {error}") from error
-    page.markdown = _with_download("\n\n".join(parts) + "\n", stem, colab)
+    page.markdown = _headed("\n\n".join(parts) + "\n", notebook.metadata.get("minisgl_lite", {}), stem, colab)
     return page
 
 
@@ -118,11 +119,14 @@ def _output(output: Any, cell: Any, name: str, page: Page) -> str:
     return fence(_ANSI.sub("", data["text/plain"]), " { .text .nb-out }") if "text/plain" in data else ""
 
 
-def _with_download(markdown: str, stem: str, colab: str) -> str:
-    """Offer the notebook itself, under the page's heading."""
-    links = f'[Download this chapter as a notebook]({stem}.ipynb){{ .nb-download download="{stem}.ipynb" }}'
+def _headed(markdown: str, about: dict[str, Any], stem: str, colab: str) -> str:
+    """Under the page's heading: part, time and difficulty, as far as they are known, and the notebook itself."""
+    facts = [str(about["part"])] if "part" in about else []
+    facts += [f"about {about['minutes']} minutes"] if "minutes" in about else []
+    facts += [dots(int(about["difficulty"]))] if "difficulty" in about else []
+    facts += [f'[Download this chapter as a notebook]({stem}.ipynb){{ download="{stem}.ipynb" }}']
     if colab:
-        links += f" · [Open in Colab]({colab}){{ .nb-download }} ([what to run first](../setup.md#in-colab))"
+        facts += [f"[Open in Colab]({colab}) ([what to run first](../setup.md#in-colab))"]
     heading = re.match(r"\s*# [^\n]*\n", markdown)
     end = heading.end() if heading else 0
-    return f"{markdown[:end]}\n{links}\n\n{markdown[end:]}"
+    return f"{markdown[:end]}\n{' · '.join(facts)}\n{{ .nb-facts }}\n\n{markdown[end:]}"
