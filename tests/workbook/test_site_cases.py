@@ -218,3 +218,15 @@ def test_a_notebook_runs_in_the_folder_of_the_chapters(root: Path, monkeypatch: 
         assert done.returncode == 0, done.stderr
         assert '"hello\\n"' in (root / "chapters/05_a.ipynb").read_text(encoding="utf-8")
         assert "Untitled" not in done.stdout + done.stderr
+
+
+def test_the_search_works_in_a_folder_too(root: Path, tmp_path: Path) -> None:
+    chapter(root, markdown("# Five\n\nfindme </script> <s>"))
+    out = build_site(root, tmp_path / "out")
+    script = (out / "search/search_index.js").read_text(encoding="utf-8")
+    assert script == f"var __index = {(out / 'search/search_index.json').read_text(encoding='utf-8')};\n"
+    assert "findme" in script
+    scripts = re.findall(r'<script src="([^"]+)"', page(out))
+    assert scripts[0] == "../assets/file-worker.js"  # before the search asks for a worker
+    assert "/javascripts/bundle." in scripts[1]
+    assert (ROOT / "docs/assets/file-worker.js").is_file()

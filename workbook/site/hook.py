@@ -9,6 +9,7 @@ from typing import Any
 
 import nbformat
 from mkdocs.exceptions import PluginError
+from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,6 +82,15 @@ def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
         html = html.replace(FIGURE, f'<div class="nb-html">{engine_at_work()._repr_html_()}</div>')
     source = config.extra["notebook_pages"].get(page.file.src_uri)
     return put_html(html, source.html) if source else html
+
+
+@event_priority(-100)  # when the search has written its index
+def on_post_build(config: Any) -> None:
+    """Beside the search's index, the same as a script: a page that was opened from a folder may not fetch the other."""
+    index = Path(config.site_dir) / "search" / "search_index.json"
+    if index.exists():
+        script = f"var __index = {index.read_text(encoding='utf-8')};\n"
+        index.with_suffix(".js").write_text(script, encoding="utf-8", newline="\n")
 
 
 def _root(config: Any) -> Path:
