@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from workbook import demo
+from workbook import demo, lab
+from workbook.__main__ import main as workbook
 from workbook.tree import ROOT
 
 pytestmark = pytest.mark.skipif(shutil.which("make") is None or shutil.which("bash") is None, reason="needs make, bash")
@@ -84,3 +85,15 @@ def test_the_demo_fails_with_a_different_output(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(demo, "compare", lambda *_: 1)
     monkeypatch.setattr(demo.subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 0))
     assert demo.main() == 1
+
+
+@pytest.mark.parametrize("command", [["site"], ["site", "--serve"], ["lab"]])
+@pytest.mark.parametrize("status", [1, -9])
+def test_a_command_passes_on_the_status_of_its_program(
+    command: list[str], status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "work/chapters").mkdir(parents=True)
+    (tmp_path / "work/chapters/01_a.ipynb").touch()
+    monkeypatch.setattr(lab.main, "__defaults__", (None, tmp_path))
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], status))
+    assert workbook(command) == status
