@@ -33,7 +33,9 @@ def main() -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
     from workbook.judge.cli import main as judge
+    from workbook.judge.limits import adopt_orphans
 
+    adopt_orphans()
     return judge()
 
 

@@ -7,39 +7,71 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
+from typing import Any
 
-from .job import JOB_VARIABLE
+# Who is whose child is a matter of the whole process, and so is this: pids that the judge itself started.
+_STARTED: set[int] = set()
+_STARTING = threading.Lock()
+_ADOPTING = threading.Event()
 
 
-def start_options() -> dict[str, object]:
-    """Arguments of Popen that put the process into a group of its own."""
+def start(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
+    """Popen, in a process group of its own; the process will not be taken for one that was left behind."""
     if sys.platform == "win32":
-        return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
-    return {"start_new_session": True}
+        options["creationflags"] = subprocess.CREATE_NEW_PROCESS_GROUP
+    else:
+        options["start_new_session"] = True
+    with _STARTING:
+        process: subprocess.Popen[bytes] = subprocess.Popen(command, **options)
+        _STARTED.add(process.pid)
+    return process
 
 
-def family(pid: int, job_file: Path) -> list[int]:
-    """The process and all that descend from it: by session, and by the job file in their environment. Linux only."""
-    mark = f"{JOB_VARIABLE}={job_file}".encode()
-    found: list[int] = []
-    for entry in Path("/proc").iterdir() if Path("/proc/self/stat").exists() else ():
-        if not entry.name.isdigit() or int(entry.name) == os.getpid():
-            continue
-        with contextlib.suppress(OSError, IndexError, ValueError):
-            fields = (entry / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-            in_session = int(fields[3]) == pid
-            if fields[0] not in "ZX" and (in_session or mark in (entry / "environ").read_bytes().split(b"\0")):
-                found.append(int(entry.name))
-    return found
+def adopt_orphans() -> None:
+    """Linux: descendants whose parent has gone become children of this process, and `end_family` ends them.
+
+    From then on it ends every child of this process that was not begun with `start`: for processes that only judge.
+    """
+    if sys.platform == "linux":
+        import ctypes
+
+        set_child_subreaper = 36
+        with contextlib.suppress(OSError, AttributeError):
+            if ctypes.CDLL(None).prctl(set_child_subreaper, 1, 0, 0, 0) == 0:
+                _ADOPTING.set()
 
 
-def memory_used(pid: int, job_file: Path) -> int:
+def family(pid: int, mark: str) -> list[int]:
+    """The process and all that it started: by descent, by session, and by the mark in their environment. Linux only.
+
+    mark: `NAME=value`, set in the environment of the process.
+    """
+    table = _processes()
+    found = {pid} & table.keys()
+    while more := {p for p, (parent, _) in table.items() if parent in found} - found:
+        found |= more
+    for other, (_, session) in table.items():
+        with contextlib.suppress(OSError):
+            if session == pid or mark.encode() in Path(f"/proc/{other}/environ").read_bytes().split(b"\0"):
+                found.add(other)
+    return sorted(found - {os.getpid()})
+
+
+def orphans() -> list[int]:
+    """Children of this process that it did not start itself: left behind by a graded one (see adopt_orphans)."""
+    if not _ADOPTING.is_set():
+        return []
+    return [pid for pid, (parent, _) in _processes().items() if parent == os.getpid() and pid not in _STARTED]
+
+
+def memory_used(pid: int, mark: str) -> int:
     """Resident bytes of the process and its descendants; of what can be seen on this system, else 0."""
     if Path("/proc/self/statm").exists():
         pages = 0
-        for member in family(pid, job_file):
+        for member in family(pid, mark):
             with contextlib.suppress(OSError, IndexError, ValueError):
                 pages += int(Path(f"/proc/{member}/statm").read_text(encoding="ascii").split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")
@@ -52,7 +84,7 @@ def memory_used(pid: int, job_file: Path) -> int:
         return 0
 
 
-def end_family(process: subprocess.Popen[bytes], job_file: Path) -> None:
+def end_family(process: subprocess.Popen[bytes], mark: str) -> None:
     """Kill the process and everything that it left behind, and wait for it."""
     if sys.platform == "win32":
         subprocess.run(["taskkill", "/T", "/F", "/PID", str(process.pid)], capture_output=True, check=False)
@@ -60,14 +92,31 @@ def end_family(process: subprocess.Popen[bytes], job_file: Path) -> None:
         # A member may start another one while it is being killed, so look until there is none.
         for _ in range(50):
             with contextlib.suppress(OSError):
+                os.killpg(process.pid, signal.SIGSTOP)  # what stands still starts nothing while the list is made
+            with _STARTING:
+                left = [*family(process.pid, mark), *orphans()]
+                for pid in left:
+                    with contextlib.suppress(OSError):
+                        os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(OSError):
                 os.killpg(process.pid, signal.SIGKILL)
-            left = family(process.pid, job_file)
-            for pid in left:
-                with contextlib.suppress(OSError):
-                    os.kill(pid, signal.SIGKILL)
             if not left:
                 break
+            process.poll()
             time.sleep(0.01)
     with contextlib.suppress(OSError):
         process.kill()
     process.wait()
+    _STARTED.discard(process.pid)
+
+
+def _processes() -> dict[int, tuple[int, int]]:
+    """pid -> (parent, session) of every living process. Linux only; empty elsewhere."""
+    found: dict[int, tuple[int, int]] = {}
+    for entry in Path("/proc").iterdir() if Path("/proc/self/stat").exists() else ():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError, IndexError, ValueError):
+                fields = (entry / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+                if fields[0] not in "ZX":
+                    found[int(entry.name)] = (int(fields[1]), int(fields[3]))
+    return found

@@ -18,7 +18,7 @@ from typing import IO, Any
 
 from .calls import explain
 from .job import JOB_VARIABLE, Job
-from .limits import end_family, memory_used, start_options
+from .limits import end_family, memory_used, start
 from .values import MAX_BYTES, NotAValue, decode, encode, plain
 
 PRINTED_BYTES = 2000
@@ -65,20 +65,20 @@ class Child:
         self.seconds = seconds
         self._folder = Path(tempfile.mkdtemp(prefix="judge-"))
         self._job_file = self._folder / "job.json"
+        self._mark = f"{JOB_VARIABLE}={self._job_file}"
         job.save(self._job_file)
         self._printed = self._folder / "printed.txt"
         (self._folder / "cwd").mkdir()
         self._lines: queue.Queue[bytes | None] = queue.Queue(maxsize=64)
         self._gone: ProcessGone | None = None
         with self._printed.open("wb") as printed:
-            self._process = subprocess.Popen(
+            self._process = start(
                 [sys.executable, "-m", "workbook.judge.child"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=printed,
                 cwd=self._folder / "cwd",
                 env=self._environment(),
-                **start_options(),  # type: ignore[call-overload]
             )
         threading.Thread(target=_pump, args=(self._process.stdout, self._lines), daemon=True).start()
 
@@ -119,7 +119,7 @@ class Child:
 
     def close(self) -> None:
         """Kill the process and its descendants, remove its folder."""
-        end_family(self._process, self._job_file)
+        end_family(self._process, self._mark)
         for pipe in (self._process.stdin, self._process.stdout):
             with contextlib.suppress(OSError):
                 if pipe is not None:
@@ -154,12 +154,12 @@ class Child:
                 # A process that it left behind may hold the pipe open, so the pipe's end is no good sign.
                 if ended:
                     return None
-            if memory_used(self._process.pid, self._job_file) > self.job.memory_mb << 20:
+            if memory_used(self._process.pid, self._mark) > self.job.memory_mb << 20:
                 raise self._fail("memory", f"the code used more than {self.job.memory_mb} MB of memory")
 
     def _fail(self, diagnosis: str, message: str) -> ProcessGone:
         self._gone = ProcessGone(diagnosis, message)
-        end_family(self._process, self._job_file)
+        end_family(self._process, self._mark)
         return self._gone
 
     def _how_it_ended(self) -> str:

@@ -48,11 +48,12 @@ def encode(message: dict[str, Any]) -> str:
 
 
 def decode(line: str) -> dict[str, Any]:
-    """The message in a line. Raises NotAValue when it is not one JSON object."""
+    """The message in a line. Raises NotAValue when it is not one JSON object of plain values."""
     try:
         message = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise NotAValue("an answer is not JSON") from error
     if type(message) is not dict:
         raise NotAValue("an answer is not a JSON object")
-    return message
+    # What a tampered process sent has passed no check over there: NaN, for one, is neither above nor below a bound.
+    return {str(key): plain(value, key) for key, value in message.items()}
