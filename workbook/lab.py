@@ -13,9 +13,10 @@ from typing import Any
 import nbformat
 
 from .builder.notebooks import PREDICT, text_of
+from .progress import first_chapter, note_use, results
 from .scratch import environment
 from .spec import load_exercises
-from .student import create_missing, first_chapter, results, write_text
+from .student import create_missing, write_text
 from .tree import ROOT
 
 
@@ -33,6 +34,7 @@ def main(argv: Sequence[str] | None = None, root: Path = ROOT) -> int:
         missing = "no chapter" if options.chapter is None else f"no chapter {options.chapter:02d}"
         print(f"there is {missing} with a notebook", file=sys.stderr)
         return 1
+    note_use(root)
     print(f"your copy: {notebook.relative_to(root).as_posix()}", flush=True)
     if options.no_open:
         return 0

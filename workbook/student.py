@@ -1,11 +1,10 @@
-"""What a student has written: the files in `work/`, what in them is still blank, and what was revealed and passed."""
+"""What a student has written: the files in `work/`, and what in them is still blank."""
 
 from __future__ import annotations
 
 import ast
 import hashlib
-import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,9 +12,6 @@ from .source import SourceError, body_key, has_definition, parse, put_definition
 from .spec import Exercise, load_exercises
 from .stubs import read_text, stub_text
 from .tree import ROOT
-
-PROGRESS = "work/progress.json"
-_SECTIONS = ("results", "hints", "passed", "settings")
 
 
 @dataclass(frozen=True)
@@ -114,59 +110,3 @@ def write_text(path: Path, text: str) -> None:
     """Write UTF-8 with newlines as they are, making the folder when needed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8", newline="\n")
-
-
-def results(root: Path = ROOT) -> dict[str, str]:
-    """Exercise id -> the status of its latest grading, from `work/progress.json`."""
-    return {key: value for key, value in _progress(root)["results"].items() if type(value) is str}
-
-
-def record_results(root: Path, statuses: Mapping[str, str], digests: Mapping[str, str] | None = None) -> None:
-    """Remember the statuses of a grading, and the digests of the texts that have passed; an empty one is forgotten."""
-    progress = _progress(root)
-    progress["results"].update(statuses)
-    progress["passed"].update(digests or {})
-    progress["passed"] = {id_: digest for id_, digest in progress["passed"].items() if digest}
-    _save(root, progress)
-
-
-def passed_digests(root: Path = ROOT) -> dict[str, str]:
-    """Exercise id -> the digest of the text that last passed (see Workplace.digest)."""
-    return {key: value for key, value in _progress(root)["passed"].items() if type(value) is str}
-
-
-def first_chapter(root: Path = ROOT) -> int:
-    """The chapter that the student chose to begin at; 1 without a choice."""
-    chosen = _progress(root)["settings"].get("start_at")
-    return chosen if type(chosen) is int and chosen >= 1 else 1
-
-
-def begin_at(root: Path, chapter: int) -> None:
-    """Remember the chapter that the student begins at."""
-    progress = _progress(root)
-    progress["settings"]["start_at"] = chapter
-    _save(root, progress)
-
-
-def reveal_hint(root: Path, exercise: Exercise) -> tuple[int, str]:
-    """The next hint not seen yet, as (number from 1, text), recorded; the last one again when all have been seen."""
-    progress = _progress(root)
-    seen = progress["hints"].get(exercise.id, 0)
-    number = min((seen if type(seen) is int and seen >= 0 else 0) + 1, len(exercise.hints))
-    progress["hints"][exercise.id] = number
-    _save(root, progress)
-    return number, exercise.hints[number - 1]
-
-
-def _progress(root: Path) -> dict[str, dict[str, object]]:
-    """What is recorded; a file that a student has damaged counts as empty."""
-    try:
-        data = json.loads((root / PROGRESS).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        data = {}
-    data = data if type(data) is dict else {}
-    return {key: data[key] if type(data.get(key)) is dict else {} for key in _SECTIONS}
-
-
-def _save(root: Path, progress: dict[str, dict[str, object]]) -> None:
-    write_text(root / PROGRESS, json.dumps(progress, indent=1, sort_keys=True) + "\n")

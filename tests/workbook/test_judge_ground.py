@@ -13,7 +13,8 @@ from tests.helpers.toychapters import file_of, make_toychapters
 from workbook.judge import cli
 from workbook.judge.grade import grade as real_grade
 from workbook.lab import choose
-from workbook.student import create_missing, passed_digests
+from workbook.progress import passed_digests
+from workbook.student import create_missing
 
 
 @pytest.fixture

@@ -16,8 +16,9 @@ from workbook.judge.finder import graft
 from workbook.judge.session import Session
 from workbook.judge.values import NotAValue, decode, plain
 from workbook.judge.variants import apply_variant
+from workbook.progress import results
 from workbook.source import SourceError
-from workbook.student import create_missing, results
+from workbook.student import create_missing
 
 
 class Sub(int):

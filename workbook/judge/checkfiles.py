@@ -19,10 +19,13 @@ def checks_path(root: Path, exercise: Exercise) -> str:
     return own if (root / own).is_file() else f"{exercise.folder}/checks.py"
 
 
-def load_checks(root: Path, exercise: Exercise) -> ModuleType:
-    """Run the file of checks as a module. Raises SpecError when it is missing or raises."""
+def load_checks(root: Path, exercise: Exercise, prefix: str = "") -> ModuleType:
+    """Run the file of checks as a module. Raises SpecError when it is missing or raises.
+
+    prefix: sets the module's name apart from that of the same exercise's checks from another folder.
+    """
     file = checks_path(root, exercise)
-    path, name = root / file, f"workbook_checks_ch{exercise.chapter:02d}"
+    path, name = root / file, f"workbook_{prefix}checks_ch{exercise.chapter:02d}"
     if not path.is_file():
         raise SpecError(f"{file} is missing")
     for loaded in [key for key in sys.modules if key == name or key.startswith(f"{name}.")]:

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ..progress import begin_at
 from ..source import SourceError
 from ..spec import SpecError
-from ..student import begin_at, first_chapter, results
 from ..tree import ROOT, package_modules
 from . import commands, oracles
 from .checklib import OracleMissing
@@ -120,7 +120,7 @@ def _start_at(session: Session, chapter: int) -> None:
 
 
 def _progress(session: Session) -> str:
-    return progress([p.exercise for p in session.places()], results(session.root), first_chapter(session.root))
+    return progress([p.exercise for p in session.places()], session.standing())
 
 
 def _mutants(session: Session, args: argparse.Namespace) -> int:

@@ -7,9 +7,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from ..progress import first_chapter, reveal_hint
 from ..source import SourceError
 from ..stubs import read_text
-from ..student import Workplace, create_missing, first_chapter, reveal_hint, write_text
+from ..student import Workplace, create_missing, write_text
 from .session import Session
 
 WATCH_SECONDS = 0.5

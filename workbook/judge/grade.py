@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from random import Random
 from typing import Any
 
-from ..spec import Exercise, SpecError
-from ..stubs import read_text
-from ..student import Workplace
-from .checkfiles import checks_path, load_checks
-from .checklib import Check, OracleLike, OracleMissing, Result
+from ..spec import Exercise
+from .bench import Bench
+from .checklib import Check, OracleLike, OracleMissing, Result, short
 from .job import Job
 from .parts import Piece, parts_of
 from .process import Child, ChildError, ProbeRaised, ProcessGone
 from .verdicts import CheckReport, Report, Status
 
+BROKEN = "check-is-broken"
+"""The diagnosis when a check, and not the student's code, is at fault."""
+VERDICTS = ("ok", "tie", "failed", "not run")
 Oracle = Callable[[], Sequence[OracleLike]]
-
-
-@dataclass(frozen=True)
-class Bench:
-    """What grades one exercise, read before any student code runs."""
-
-    root: Path
-    place: Workplace
-    checks: Mapping[str, Check]
-    probes: str
-    probes_file: str
 
 
 class Asker:
@@ -43,23 +31,6 @@ class Asker:
     def __call__(self, probe: str, args: dict[str, Any] | None = None, *, seconds: float = 20.0) -> Any:
         """See checklib.Ask."""
         return self.child(probe, args, seconds=seconds)
-
-
-def load_bench(root: Path, place: Workplace) -> Bench:
-    """Read the checks and probes of an exercise. Raises SpecError when one is missing."""
-    exercise = place.exercise
-    probes = f"{exercise.folder}/probes.py"
-    if not (root / probes).is_file():
-        raise SpecError(f"{probes} is missing")
-    module = load_checks(root, exercise)
-    checks: dict[str, Check] = {}
-    for check in exercise.checks:
-        function = getattr(module, "check_" + re.sub(r"\W+", "_", check), None)
-        if function is None:
-            file = checks_path(root, exercise)
-            raise SpecError(f"{file} has no function for the check {check!r} of {exercise.id}")
-        checks[check] = function
-    return Bench(root, place, checks, read_text(root / probes), probes)
 
 
 def grade(
@@ -81,7 +52,7 @@ def grade(
     place, start = bench.place, time.monotonic()
     exercise = place.exercise
     if fault := place.fault(text):
-        return _report(exercise, "error", start, _after(exercise, [], CheckReport("load", "failed", *fault)))
+        return _report(exercise, "error", start, _after(bench, [], CheckReport("load", "failed", *fault)))
     job = Job(
         root=str(bench.root),
         parts=parts_of(place, text, shown or exercise.file, own),
@@ -95,8 +66,24 @@ def grade(
     with Child(job, limit) as child:
         run(child)
         printed = child.printed()
-    checks = tuple(run.done) if run.complete or stop else _after(exercise, run.done)
+    checks = tuple(run.done) if run.complete or stop else _after(bench, run.done)
     return _report(exercise, run.status, start, checks, printed, tuple(run.trace))
+
+
+def valid(result: object) -> Result:
+    """What a check returned, when that is a finding at all. Nothing else counts: no number, no True, no None."""
+    if type(result) is not Result or result.verdict not in VERDICTS or not _consistent(result):
+        return Result.failed(BROKEN, f"the check itself is broken, which is no fault of yours: it gave {short(result)}")
+    return result
+
+
+def _consistent(result: Result) -> bool:
+    """A failure has a name, and only a failure has one."""
+    return (
+        type(result.diagnosis) is str
+        and type(result.message) is str
+        and (result.verdict == "failed") == bool(result.diagnosis)
+    )
 
 
 @dataclass
@@ -123,38 +110,47 @@ class _Run:
             return
         for name, check in self.bench.checks.items():
             try:
-                result = check(ask, Random(f"{self.seed} {self.bench.place.exercise.id} {name}"))
+                result = self._result(name, check, ask)
             except ProcessGone as error:
                 self.done.append(CheckReport(name, "failed", error.diagnosis, str(error)))
                 self.status = "timeout" if error.diagnosis == "timeout" else "error"
                 return
-            except ChildError as error:
-                if self.status == "passed":  # the traceback shown belongs to the failure shown: the first
-                    self._note(error)
-                result = Result.failed(error.diagnosis, str(error))
-            except OracleMissing as error:
-                result = Result.not_run(str(error))
-            except (TypeError, ValueError, LookupError, AttributeError) as error:
-                # The check stumbled over the shape of a value that the student's code returned.
-                result = Result.failed("unexpected-value", f"the code returned a value of another form: {error!r}")
             self.done.append(CheckReport(name, result.verdict, result.diagnosis, result.message))
             if result.verdict == "failed":
-                self.status = "failed"
+                self.status = "error" if result.diagnosis == BROKEN or self.status == "error" else "failed"
                 if self.stop:
                     return
             elif result.verdict == "not run" and self.status == "passed":
                 self.status = "not run"
         self.complete = True
 
+    def _result(self, name: str, check: Check, ask: Asker) -> Result:
+        """What one check says. Raises ProcessGone."""
+        try:
+            return valid(check(ask, Random(f"{self.seed} {self.bench.place.exercise.id} {name}")))
+        except ProcessGone:
+            raise
+        except ChildError as error:
+            if self.status == "passed":  # the traceback shown belongs to the failure shown: the first
+                self._note(error)
+            return Result.failed(error.diagnosis, str(error))
+        except OracleMissing as error:
+            return Result.not_run(str(error))
+        except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
+            # The check stumbled over the shape of a value that the student's code returned.
+            return Result.failed("unexpected-value", f"the code returned a value of another form: {error!r}")
+        except Exception as error:
+            return Result.failed(BROKEN, f"the check itself broke off, which is no fault of yours: {error!r}")
+
     def _note(self, error: ChildError) -> None:
         if isinstance(error, ProbeRaised) and not self.trace:
             self.trace = [str(line) for line in error.trace]
 
 
-def _after(exercise: Exercise, done: list[CheckReport], *more: CheckReport) -> tuple[CheckReport, ...]:
+def _after(bench: Bench, done: list[CheckReport], *more: CheckReport) -> tuple[CheckReport, ...]:
     """What was done, and every check left as not run."""
     names = {check.name for check in done}
-    left = [name for name in exercise.checks if name not in names]
+    left = [name for name in bench.checks if name not in names]
     return (*done, *more, *(CheckReport(name, "not run", "", "the code had ended before") for name in left))
 
 

@@ -14,7 +14,8 @@ from itertools import groupby
 
 from ..spec import Exercise
 from ..student import Workplace
-from .grade import Bench, Oracle, grade
+from .bench import Bench
+from .grade import Oracle, grade
 from .parts import Piece, borrowed
 from .verdicts import Report
 
@@ -68,6 +69,7 @@ def grade_on(bench: Bench, text: str, ground: Ground, *, seed: int, oracle: Orac
     start = time.monotonic()
     report = grade(bench, text, seed=seed, oracle=oracle, own=ground.own)
     if report.status == "passed":
+        report = dataclasses.replace(report, stood_on=tuple(piece.exercise.id for piece in ground.own))
         return _noted(report, _used(place, text, ground, ground.own))
     again = grade(bench, text, seed=seed, oracle=oracle)
     if again.status != "passed":

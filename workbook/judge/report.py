@@ -7,12 +7,22 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..progress import Standing
 from ..spec import Exercise
 from .verdicts import Report
 
 VERSION = 1
 WIDTH = 110
 SIGNS = {"passed": "✓", "failed": "✗", "error": "✗", "timeout": "✗", "not run": "?", "not attempted": "·"}
+MARKS = {
+    "passed": "#",
+    "stale": "~",
+    "failed": "x",
+    "error": "x",
+    "timeout": "x",
+    "not run": "?",
+    "not attempted": ".",
+}
 COLOURS = {"✓": "32", "✗": "31", "?": "33"}
 
 
@@ -78,28 +88,47 @@ def table(reports: Sequence[Report], colour: bool = False) -> str:
     return "\n".join([*lines, f"{score} of {len(reports)} points"])
 
 
-def progress(exercises: Sequence[Exercise], statuses: Mapping[str, str], start: int = 1) -> str:
-    """Where a student stands: a line a chapter, and the next exercise to do. start: the chapter begun at."""
+def progress(exercises: Sequence[Exercise], standing: Standing) -> str:
+    """Where a student stands: a line a chapter, what no longer holds, and the next exercise to do."""
+    start, states = standing.start, {e.id: standing.state(e) for e in exercises}
     lines = ["Progress"]
     for chapter in dict.fromkeys((e.chapter, e.topic) for e in exercises):
         mine = [e for e in exercises if (e.chapter, e.topic) == chapter]
-        passed = sum(statuses.get(e.id) == "passed" for e in mine)
-        left = "." if chapter[0] >= start else "-"
-        bar = "".join("#" if statuses.get(e.id) == "passed" else left for e in mine)
+        passed = sum(states[e.id] == "passed" for e in mine)
+        marks = MARKS if chapter[0] >= start else {**MARKS, "not attempted": "-"}
+        bar = "".join(marks[states[e.id]] for e in mine)
         said = f", {skipped_words(start)}" if chapter[0] < start else ""
-        lines.append(f"  {chapter[0]:02d} {chapter[1]:<16} [{bar}] {passed} of {len(mine)}{said}")
-    todo = next((e for e in exercises if e.chapter >= start and statuses.get(e.id) != "passed"), None)
+        spent = duration(sum(standing.spent.get(e.id, 0) for e in mine))
+        lines.append(f"  {chapter[0]:02d} {chapter[1]:<16} [{bar}] {passed} of {len(mine)}{said}{spent}")
+    used = {state for state in states.values() if state in MARKS}
+    if used - {"passed", "not attempted"}:
+        lines.append("  " + "   ".join(f"{MARKS[state]} {state}" for state in MARKS if state in used))
+    lines += [f"Stale: {e.id} had passed, but {standing.stale[e.id]}" for e in exercises if e.id in standing.stale]
+    return "\n".join([*lines, *_next(exercises, states, start)])
+
+
+def _next(exercises: Sequence[Exercise], states: Mapping[str, str], start: int) -> list[str]:
+    """What to do next."""
+    todo = next((e for e in exercises if e.chapter >= start and states[e.id] != "passed"), None)
     if todo is None:
         since = f" from chapter {start:02d} on" if start > 1 else ""
-        return "\n".join([*lines, f"Everything{since} passed."])
-    if statuses.get(todo.id, "not attempted") == "not attempted":
-        lines.append(f"Next: {todo.id} {todo.title} (about {todo.minutes} min, {todo.lines} lines). Edit {todo.file}")
-        lines.append(f"      then: python judge.py {todo.id}")
-    elif statuses[todo.id] == "not run":
-        lines.append(f"Next: {todo.id} {todo.title} could not be judged; its report says why")
-    else:
-        lines.append(f"Next: mend {todo.id} {todo.title} in {todo.file}")
-    return "\n".join(lines)
+        return [f"Everything{since} passed."]
+    state, again = states[todo.id], f"python judge.py {todo.id}"
+    if state == "not attempted":
+        effort = f"about {todo.minutes} min, {todo.lines} lines"
+        return [f"Next: {todo.id} {todo.title} ({effort}). Edit {todo.file}", f"      then: {again}"]
+    if state == "stale":
+        return [f"Next: judge {todo.id} {todo.title} again: {again}"]
+    if state == "not run":
+        return [f"Next: {todo.id} {todo.title} could not be judged; its report says why"]
+    return [f"Next: mend {todo.id} {todo.title} in {todo.file}"]
+
+
+def duration(seconds: float) -> str:
+    """`, about 1 h 20 min` of work; empty for less than a minute."""
+    minutes = int(seconds // 60)
+    hours = f"{minutes // 60} h " if minutes >= 60 else ""
+    return f", about {hours}{minutes % 60} min of work" if minutes else ""
 
 
 def skipped_words(start: int) -> str:

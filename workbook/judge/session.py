@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..stubs import read_text
-from ..student import Workplace, create_missing, first_chapter, passed_digests, record_results, workplaces
-from .grade import Bench, Oracle, grade, load_bench
-from .ground import Ground, grade_on, ground_of
-from .verdicts import CheckReport, Report
-
-MAX_TEXT = 1_000_000
+from ..progress import Grading, Standing, first_chapter, passed_digests, record, standing
+from ..stamps import Stamps
+from ..student import Workplace, create_missing, workplaces
+from .bench import Bench, load_bench
+from .grade import Oracle, grade
+from .paper import Grader, Paper, read_paper, with_hidden
+from .verdicts import Report
 
 
 class UsageError(ValueError):
@@ -21,12 +22,16 @@ class UsageError(ValueError):
 
 @dataclass(frozen=True)
 class Session:
-    """The workbook's folder and what every grading of it shares. say: where progress goes."""
+    """The workbook's folder and what every grading of it shares. say: where progress goes.
+
+    hidden: exercise id -> a teacher's own checks.
+    """
 
     root: Path
     seed: int
     oracle: Oracle
     say: Callable[[str], None]
+    hidden: Mapping[str, Bench] = field(default_factory=dict)
 
     def places(self, names: Sequence[str] = ()) -> list[Workplace]:
         """The exercises named (`05`: a chapter, `05.1`: an exercise), in order; else all. Raises UsageError."""
@@ -49,6 +54,12 @@ class Session:
             raise UsageError(f"{name} is not one exercise; name it like {places[0].exercise.id}")
         return places[0]
 
+    def grader(self, names: Sequence[str] = (), start: int = 1) -> Grader:
+        """What grades the exercises named; without names, those of the chapters from `start` on."""
+        chosen = [place for place in self.places(names) if names or place.exercise.chapter >= start]
+        benches = [load_bench(self.root, place) for place in chosen]
+        return Grader(self.places(), benches, self.seed, self.oracle, self.say, self.hidden)
+
     def grade_student(self, names: Sequence[str] = ()) -> list[Report]:
         """Grade what was attempted, from the student's files; remember the results.
 
@@ -57,26 +68,33 @@ class Session:
         for path in create_missing(self.root):
             self.say(f"made {path} from its stub")
         # Checks, probes, stubs, texts and the reference are all read before the first line of student code runs.
-        start, passed = first_chapter(self.root), passed_digests(self.root)
-        places = self.places()
-        texts = {place.exercise.file: self._student_text(place) for place in places}
-        chosen = self.places(names)
-        skipped = [p for p in chosen if not names and p.exercise.chapter < start]
-        benches = [load_bench(self.root, place) for place in chosen if place not in skipped]
+        start, passed, stamps = first_chapter(self.root), passed_digests(self.root), Stamps(self.root)
+        grader = self.grader(names, start)
+        paper = self.paper(grader.places)
+        bases = {bench.place.exercise.id: stamps.basis(bench.place) for bench in grader.benches}
+        skipped = [] if names else [place for place in grader.places if place.exercise.id not in bases]
         reports = [Report(place.exercise, "not attempted", skipped=start) for place in skipped]
-        record: dict[str, str] = {}
-        readable = {file: text for file, text in texts.items() if isinstance(text, str)}
-        for bench in benches:
-            place = bench.place
-            text = texts[place.exercise.file]
-            ground = ground_of(place, places, readable, passed, start)
-            report = self._grade_one(bench, text, ground)
+        gradings: dict[str, Grading] = {}
+        for report, digest in grader(paper, passed, start):
+            id_ = report.exercise.id
             reports.append(report)
-            if isinstance(text, str):
-                record |= _remembered(report, place.digest(text), passed)
-                passed |= record
-        record_results(self.root, {r.exercise.id: r.status for r in reports if not r.skipped}, record)
+            if report.status == "passed":
+                passed[id_] = digest
+                own = {other: passed[other] for other in report.stood_on}
+                gradings[id_] = Grading("passed", digest, dataclasses.replace(bases[id_], own=own))
+            else:
+                forget = bool(report.checks and digest) and passed.get(id_) == digest
+                gradings[id_] = Grading(report.status, digest, forget=forget)
+        record(self.root, gradings)
         return reports
+
+    def paper(self, places: Sequence[Workplace]) -> Paper:
+        """The student's files."""
+        return read_paper(self.root, places, lambda place: place.exercise.file)
+
+    def standing(self) -> Standing:
+        """Where the student stands."""
+        return standing(self.root, self.places())
 
     def grade_reference(self, names: Sequence[str] = ()) -> list[Report]:
         """Grade the package's own modules."""
@@ -84,41 +102,20 @@ class Session:
         for bench in self.benches(names):
             exercise = bench.place.exercise
             self.say(f"grading {exercise.id} (reference)")
-            shown = exercise.package_file
-            reports.append(grade(bench, bench.place.reference, seed=self.seed, oracle=self.oracle, shown=shown))
+            report = self._grade_text(bench)
+            if exercise.id in self.hidden:
+                report = with_hidden(report, self._grade_text(self.hidden[exercise.id]), told=True)
+            reports.append(report)
         return reports
+
+    def _grade_text(self, bench: Bench) -> Report:
+        place = bench.place
+        shown = place.exercise.package_file
+        return grade(bench, place.reference, seed=self.seed, oracle=self.oracle, shown=shown)
 
     def benches(self, names: Sequence[str] = ()) -> list[Bench]:
         """What grades the exercises named."""
         return [load_bench(self.root, place) for place in self.places(names)]
-
-    def _grade_one(self, bench: Bench, text: str | CheckReport, ground: Ground) -> Report:
-        exercise = bench.place.exercise
-        if isinstance(text, CheckReport):
-            return Report(exercise, "error", 0.0, (text,))
-        if not bench.place.is_attempted(text):
-            return Report(exercise, "not attempted")
-        self.say(f"grading {exercise.id}")
-        return grade_on(bench, text, ground, seed=self.seed, oracle=self.oracle)
-
-    def _student_text(self, place: Workplace) -> str | CheckReport:
-        """The student's text, or why there is none."""
-        path = self.root / place.exercise.file
-        try:
-            if path.stat().st_size > MAX_TEXT:
-                message = f"{place.exercise.file} is larger than {MAX_TEXT} bytes"
-                return CheckReport("load", "failed", "cannot-be-read", message)
-            return read_text(path)
-        except (OSError, UnicodeDecodeError) as error:
-            return CheckReport("load", "failed", "cannot-be-read", f"{place.exercise.file} cannot be read: {error}")
-
-
-def _remembered(report: Report, digest: str, passed: Mapping[str, str]) -> dict[str, str]:
-    """What a grading changes in the digests of texts that have passed: exercise id -> digest, empty to forget it."""
-    id_ = report.exercise.id
-    if report.status == "passed":
-        return {id_: digest}
-    return {id_: ""} if report.checks and passed.get(id_) == digest else {}
 
 
 def name_matches(name: str, id_: str) -> bool:

@@ -17,7 +17,8 @@ from typing import Literal
 from ..source import SourceError, Span, has_definition, parse, put_definition, replace_span
 from ..spec import SpecError
 from ..stubs import read_text
-from .grade import Bench, Oracle, grade
+from .bench import Bench
+from .grade import Oracle, grade
 from .verdicts import Report
 
 

@@ -26,6 +26,7 @@ class Report:
     """One exercise, graded. notes: what else a reader should know. printed: the end of what the code printed.
 
     skipped: the chapter that the student began at, when this exercise comes before it and so was not graded; else 0.
+    stood_on: the exercises whose code was the student's own, beside this one.
     """
 
     exercise: Exercise
@@ -36,6 +37,7 @@ class Report:
     printed: str = ""
     trace: tuple[str, ...] = ()
     skipped: int = 0
+    stood_on: tuple[str, ...] = ()
 
     @property
     def score(self) -> int:
