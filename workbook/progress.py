@@ -86,7 +86,7 @@ def record(root: Path, gradings: Mapping[str, Grading], now: float | None = None
     settings, graded = progress["settings"], progress["graded"]
     changed = [id_ for id_, g in gradings.items() if g.status != "not attempted" and graded.get(id_) != g.digest]
     last = settings.get("last_use")
-    gap = min(max(now - last, 0.0), PAUSE) if type(last) in (int, float) else 0.0
+    gap = min(max(now - last, 0.0), PAUSE) if isinstance(last, (int, float)) else 0.0
     for id_ in changed:
         before = progress["spent"].get(id_, 0)
         progress["spent"][id_] = round((before if type(before) in (int, float) else 0) + gap / len(changed))

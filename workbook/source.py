@@ -121,6 +121,16 @@ def body_key(text: str, qualname: str) -> str:
     return "\n".join(ast.dump(statement) for statement in statements)
 
 
+def is_placeholder(text: str, qualname: str) -> bool:
+    """Whether a body is what stubs have: one `raise NotImplementedError("exercise ...")`, and at most a docstring."""
+    node = find(parse(text), qualname)
+    statements = node.body[1:] if has_docstring(node) else node.body
+    match statements:
+        case [ast.Raise(exc=ast.Call(func=ast.Name(id="NotImplementedError"), args=[ast.Constant(value=str(said))]))]:
+            return said.startswith("exercise ")
+    return False
+
+
 def put_definition(text: str, donor: str, qualname: str) -> str:
     """The text with its definition of `qualname` replaced by the donor's; added to its class or module when missing.
 

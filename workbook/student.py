@@ -8,7 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from .source import SourceError, body_key, has_definition, parse, put_definition
+from .source import SourceError, body_key, has_definition, is_placeholder, parse, put_definition
 from .spec import Exercise, load_exercises
 from .stubs import read_text, stub_text
 from .tree import ROOT
@@ -29,7 +29,7 @@ class Workplace:
     def is_attempted(self, text: str) -> bool:
         """False while every body asked for equals the stub's. A text that lacks one, or does not parse, counts."""
         try:
-            return any(not self._is_blank(text, name) for name in self.exercise.bodies)
+            return any(not self.is_blank(text, name) for name in self.exercise.bodies)
         except SourceError:
             return True
 
@@ -52,7 +52,7 @@ class Workplace:
         helpers = [name for e in self.neighbours for name in e.hidden]
         kept = {name for e in (self.exercise, *own) for name in e.bodies}
         names = [name for name in dict.fromkeys([*others, *helpers]) if name not in kept]
-        return [n for n in names if has_definition(text, n) and (n in others or self._is_blank(text, n))]
+        return [n for n in names if has_definition(text, n) and (n in others or self.is_blank(text, n))]
 
     def digest(self, text: str) -> str:
         """Equal for two texts that this exercise is graded the same in: the bodies of the other exercises of the file
@@ -68,7 +68,7 @@ class Workplace:
 
     def solved(self, text: str) -> str:
         """The student's text with this exercise's definitions, and helpers still blank, put in from the reference."""
-        helpers = [n for n in self.exercise.hidden if not has_definition(text, n) or self._is_blank(text, n)]
+        helpers = [n for n in self.exercise.hidden if not has_definition(text, n) or self.is_blank(text, n)]
         for name in [*self.exercise.bodies, *helpers]:
             text = put_definition(text, self.reference, name)
         return text
@@ -79,8 +79,9 @@ class Workplace:
             text = put_definition(text, self.stub, name)
         return text
 
-    def _is_blank(self, text: str, name: str) -> bool:
-        return body_key(text, name) == body_key(self.stub, name)
+    def is_blank(self, text: str, name: str) -> bool:
+        """Whether a body is the stub's, or that of an earlier stub. Raises SourceError when it is not defined."""
+        return body_key(text, name) == body_key(self.stub, name) or is_placeholder(text, name)
 
 
 def workplaces(root: Path = ROOT) -> list[Workplace]:
@@ -102,8 +103,22 @@ def create_missing(root: Path = ROOT) -> list[str]:
         path = root / place.exercise.file
         if not path.exists():
             write_text(path, place.stub)
+            write_text(root / base_file(place.exercise), place.stub)
             made[place.exercise.file] = None
     return list(made)
+
+
+def base_file(exercise: Exercise) -> str:
+    """The stub that the student's file began as, relative to the root: what a newer one is compared with."""
+    return f"work/.stubs/{exercise.file.removeprefix('work/exercises/')}"
+
+
+def spare_copy(path: Path) -> Path:
+    """A name beside `path` that is not taken: `x.py.bak`, `x.py.bak2`, ..."""
+    number = 1
+    while (copy := path.with_name(f"{path.name}.bak{number if number > 1 else ''}")).exists():
+        number += 1
+    return copy
 
 
 def write_text(path: Path, text: str) -> None:

@@ -113,7 +113,7 @@ def test_mutants(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize(
     "args",
-    [["09"], ["05.7"], ["--hint", "05"], ["--class", "x"], ["--update"], ["--apply"], ["--nonsense"], ["x"]],
+    [["09"], ["05.7"], ["--hint", "05"], ["--class", "x"], ["--csv", "x"], ["--apply"], ["--nonsense"], ["x"]],
 )
 def test_usage_errors_exit_2(root: Path, args: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:

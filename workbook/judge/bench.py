@@ -19,13 +19,17 @@ from .checklib import Check
 
 @dataclass(frozen=True)
 class Bench:
-    """What grades one exercise. checks: name -> function, in order. probes: the text of the probes, and their path."""
+    """What grades one exercise. checks: name -> function, in order. probes: the text of the probes, and their path.
+
+    private: folders that graded code may not read.
+    """
 
     root: Path
     place: Workplace
     checks: Mapping[str, Check]
     probes: str
     probes_file: str
+    private: tuple[str, ...] = ()
 
 
 def load_bench(root: Path, place: Workplace) -> Bench:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from .calls import told_call
+from .fence import OutsideError, fence
 from .finder import PROBES, install
 from .job import JOB_VARIABLE, Job, load_job
 from .values import NotAValue, decode, encode, plain
@@ -63,15 +64,22 @@ def describe(error: BaseException, job: Job) -> dict[str, Any]:
     return {**raised, "where": where, "trace": lines[-20:]}
 
 
-def answer(request: dict[str, Any], job: Job) -> dict[str, Any]:
-    """Run one probe, or load the exercise when none is named. Whatever the student's code raises becomes a value."""
+def answer(request: dict[str, Any], job: Job, refused: list[OutsideError]) -> dict[str, Any]:
+    """Run one probe, or load the exercise when none is named. Whatever the student's code raises becomes a value.
+
+    refused: what the fence refused, also when the code went on as if nothing had happened.
+    """
     try:
         if not request["probe"]:
             importlib.import_module(job.parts[0].module)
             importlib.import_module(PROBES)
-            return {"value": None}
-        probe = getattr(sys.modules[PROBES], f"probe_{request['probe']}")
-        return {"value": plain(probe(request["args"]))}
+            value = None
+        else:
+            probe = getattr(sys.modules[PROBES], f"probe_{request['probe']}")
+            value = plain(probe(request["args"]))
+        if refused:
+            raise refused[0]
+        return {"value": value}
     except NotAValue as error:
         return {"refused": str(error)}
     except BaseException as error:
@@ -90,7 +98,7 @@ def main() -> None:
     requests, answers = private_pipes()
     set_limits(job.memory_mb)
     for request in requests_of(requests):
-        result = {"id": request["id"], **answer(request, job)}
+        result = {"id": request["id"], **answer(request, job, _refused)}
         try:
             line = encode(result)
         except NotAValue as error:
@@ -100,8 +108,11 @@ def main() -> None:
         answers.flush()
 
 
+_refused: list[OutsideError] = []
 if JOB_VARIABLE in os.environ:
-    install(load_job(Path(os.environ[JOB_VARIABLE])))
+    _job_file = Path(os.environ[JOB_VARIABLE])
+    _refused = fence(load_job(_job_file), _job_file)
+    install(load_job(_job_file))
 
 if __name__ == "__main__":
     main()

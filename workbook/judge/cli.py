@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,52 +15,22 @@ from ..spec import SpecError
 from ..tree import ROOT, package_modules
 from . import commands, oracles
 from .checklib import OracleMissing
+from .class_command import grade_folder
+from .hidden import load_hidden
+from .options import check, parser
 from .report import as_gradescope, as_json, exit_code, progress, table
 from .session import Session, UsageError
+from .update_command import newer_stubs, update
 from .variants import run_variants, variants_json
 from .verdicts import Report
-
-LATER = {"--class": "DIR", "--hidden": "FOLDER", "--update": None}
-
-
-def parser() -> argparse.ArgumentParser:
-    """The options. argparse itself exits with 2 on a usage error."""
-    p = argparse.ArgumentParser(prog="judge.py", description="Grade the exercises in work/exercises.")
-    p.add_argument("names", nargs="*", metavar="NN | NN.n", help="a chapter or an exercise; without: all")
-    what = p.add_mutually_exclusive_group()
-    what.add_argument("--hint", metavar="ID", help="show the next staged hint")
-    what.add_argument("--solution", metavar="ID", help="show the way from your file to the reference")
-    what.add_argument("--reset", metavar="ID", help="blank this exercise's bodies again")
-    what.add_argument("--watch", action="store_true", help="grade again whenever a file is saved")
-    what.add_argument("--reference", action="store_true", help="grade the reference: all must pass")
-    what.add_argument("--mutants", action="store_true", help="grade the wrong and right variants")
-    what.add_argument(
-        "--start-at", metavar="NN", type=int, help="begin at chapter NN, on the reference of those before"
-    )
-    p.add_argument("--apply", action="store_true", help="with --solution: write it into your file")
-    p.add_argument("--json", metavar="FILE", help="write a report for programs; - is standard output")
-    p.add_argument("--gradescope", metavar="FILE", help="write a report for Gradescope")
-    p.add_argument("--seed", type=int, default=0, metavar="N", help="draws other random inputs (default 0)")
-    p.add_argument("--oracle", choices=["recorded", "live"], default="recorded", help="Hugging Face's tokens")
-    for option, metavar in LATER.items():
-        kind = {"action": "store_true"} if metavar is None else {"metavar": metavar}
-        p.add_argument(option, dest="later_" + option[2:], help=argparse.SUPPRESS, **kind)  # type: ignore[arg-type]
-    return p
+from .write import CannotWrite, write
 
 
 def main(argv: Sequence[str] | None = None, root: Path = ROOT) -> int:
     """Run the judge. Returns the exit code."""
     p = parser()
     args = p.parse_args(argv)
-    for option in LATER:
-        if getattr(args, "later_" + option[2:]):
-            p.error(f"{option} is not available yet")
-    if args.apply and not args.solution:
-        p.error("--apply goes with --solution")
-    if args.gradescope and args.mutants:
-        p.error("--gradescope does not go with --mutants")
-    if (args.hint or args.solution or args.reset or args.watch) and (args.names or args.json or args.gradescope):
-        p.error("--hint, --solution, --reset and --watch stand alone")
+    check(p, args)
     oracle = oracles.live if args.oracle == "live" else oracles.recorded
     if args.oracle == "live":
         print("running Hugging Face's model on the recorded prompts ...", file=sys.stderr, flush=True)
@@ -67,12 +38,27 @@ def main(argv: Sequence[str] | None = None, root: Path = ROOT) -> int:
             oracles.live()
     session = Session(root, args.seed, oracle, lambda line: print(line, file=sys.stderr, flush=True))
     try:
-        return _run(session, args)
-    except UsageError as error:
+        return _run(with_hidden_checks(session, args.hidden), args)
+    except (UsageError, CannotWrite) as error:
         p.error(str(error))
     except (SpecError, SourceError) as error:
         print(f"the workbook itself is broken: {error}", file=sys.stderr)
         return 1
+    except OSError as error:
+        print(f"cannot go on: {error.strerror or error}: {error.filename or 'a file'}", file=sys.stderr)
+        return 1
+
+
+def with_hidden_checks(session: Session, folder: str | None) -> Session:
+    """The session with a teacher's own checks added. Raises UsageError, which names what is wrong with them."""
+    if not folder:
+        return session
+    private = (str(Path(folder).resolve()),)
+    try:
+        hidden = load_hidden(Path(folder), session.root, session.places(), private)
+    except SpecError as error:
+        raise UsageError(str(error)) from error
+    return dataclasses.replace(session, private=private, hidden=hidden)
 
 
 def _run(session: Session, args: argparse.Namespace) -> int:
@@ -82,6 +68,13 @@ def _run(session: Session, args: argparse.Namespace) -> int:
         return commands.show_solution(session, args.solution, args.apply)
     if args.reset:
         return commands.reset(session, args.reset)
+    if args.update:
+        return update(session, args.names)
+    if args.progress:
+        print(_progress(session))
+        return 0
+    if args.class_:
+        return grade_folder(session, args)
     if args.start_at is not None:
         _start_at(session, args.start_at)
         if not (args.names or args.json or args.gradescope):
@@ -99,9 +92,9 @@ def _run(session: Session, args: argparse.Namespace) -> int:
 def _finish(session: Session, args: argparse.Namespace, reports: list[Report], with_progress: bool = True) -> int:
     """Write the reports that were asked for, print the table."""
     if args.gradescope:
-        _write(args.gradescope, lambda: as_gradescope(reports))
+        write(args.gradescope, lambda: as_gradescope(reports))
     if args.json:
-        _write(args.json, lambda: as_json(reports))
+        write(args.json, lambda: as_json(reports))
     if args.json != "-" and args.gradescope != "-":
         print(table(reports, colour=sys.stdout.isatty()))
         if with_progress:
@@ -120,7 +113,8 @@ def _start_at(session: Session, chapter: int) -> None:
 
 
 def _progress(session: Session) -> str:
-    return progress([p.exercise for p in session.places()], session.standing())
+    newer = [f"Newer stub: {file} (python judge.py --update merges it)" for file in newer_stubs(session)]
+    return "\n".join([progress([p.exercise for p in session.places()], session.standing()), *newer])
 
 
 def _mutants(session: Session, args: argparse.Namespace) -> int:
@@ -129,18 +123,7 @@ def _mutants(session: Session, args: argparse.Namespace) -> int:
     say: Callable[[str], None] = session.say if quiet else lambda line: print(line, flush=True)
     outcomes = run_variants(session.root, benches, seed=session.seed, oracle=session.oracle, say=say)
     if args.json:
-        _write(args.json, lambda: variants_json(outcomes))
+        write(args.json, lambda: variants_json(outcomes))
     good = sum(outcome.ok for outcome in outcomes)
     say(f"{good} of {len(outcomes)} variants graded as they should be")
     return 0 if outcomes and good == len(outcomes) else 1
-
-
-def _write(target: str, text: Callable[[], str]) -> None:
-    """Write a report to a file, or to standard output. Raises UsageError when the file cannot be written."""
-    if target == "-":
-        sys.stdout.write(text())
-        return
-    try:
-        Path(target).write_text(text(), encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise UsageError(f"cannot write {target}: {error.strerror}") from error

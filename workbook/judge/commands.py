@@ -10,7 +10,7 @@ from pathlib import Path
 from ..progress import first_chapter, reveal_hint
 from ..source import SourceError
 from ..stubs import read_text
-from ..student import Workplace, create_missing, write_text
+from ..student import Workplace, create_missing, spare_copy, write_text
 from .session import Session
 
 WATCH_SECONDS = 0.5
@@ -48,7 +48,7 @@ def reset(session: Session, name: str) -> int:
     restored = _edited(place, lambda: place.restored(text))
     if restored is None:
         return 1
-    kept = path.with_suffix(".py.bak")
+    kept = spare_copy(path)
     write_text(kept, text)
     write_text(path, restored)
     print(f"{place.exercise.id} is blank again in {place.exercise.file}; everything else in the file is as it was")

@@ -12,6 +12,7 @@ from ..spec import Exercise
 from .bench import Bench
 from .checklib import Check, OracleLike, OracleMissing, Result, short
 from .job import Job
+from .limits import judging
 from .parts import Piece, parts_of
 from .process import Child, ChildError, ProbeRaised, ProcessGone
 from .verdicts import CheckReport, Report, Status
@@ -60,6 +61,8 @@ def grade(
         probes=bench.probes,
         probes_file=bench.probes_file,
         memory_mb=exercise.memory_mb,
+        private=list(bench.private),
+        judges=judging(),
     )
     run = _Run(bench, seed, oracle, stop)
     limit = exercise.seconds if seconds is None else min(seconds, exercise.seconds)

@@ -33,8 +33,13 @@ class HiddenExercise(Exercise):
         return f"ch{self.chapter:02d}_{self.topic}"
 
 
-def load_hidden(folder: Path, root: Path, places: Sequence[Workplace]) -> dict[str, Bench]:
-    """Exercise id -> a bench with its hidden checks. Raises SpecError naming the file; also when there are none."""
+def load_hidden(
+    folder: Path, root: Path, places: Sequence[Workplace], private: tuple[str, ...] = ()
+) -> dict[str, Bench]:
+    """Exercise id -> a bench with its hidden checks. Raises SpecError naming the file; also when there are none.
+
+    private: see Bench.
+    """
     if not folder.is_dir():
         raise SpecError(f"hidden checks: {folder} is not a folder")
     known = {place.exercise.id: place for place in places}
@@ -45,7 +50,8 @@ def load_hidden(folder: Path, root: Path, places: Sequence[Workplace]) -> dict[s
             for exercise in exercises:
                 sharing = [e for e in exercises if checks_path(folder, e) == checks_path(folder, exercise)]
                 checks = read_checks(folder, exercise, sharing, PREFIX)
-                benches[exercise.id] = Bench(root, known[exercise.id], checks, *read_probes(folder, exercise))
+                probes = read_probes(folder, exercise)
+                benches[exercise.id] = Bench(root, known[exercise.id], checks, *probes, private)
     except (SpecError, OSError) as error:
         raise SpecError(f"hidden checks in {folder}: {error}") from error
     if not benches:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 JOB_VARIABLE = "MINISGL_JUDGE_JOB"
@@ -31,7 +31,7 @@ class Job:
 
     root: folder that holds the package. parts: the exercise's own module first, then earlier ones of the student's.
     chapter: later ones are hidden (0: none is). probes, probes_file: text and path of the functions that call into the
-    module.
+    module. private: folders that the code may not read. judges: processes that it may not signal.
     """
 
     root: str
@@ -40,6 +40,8 @@ class Job:
     probes: str
     probes_file: str
     memory_mb: int
+    private: list[str] = field(default_factory=list)
+    judges: list[int] = field(default_factory=list)
 
     def save(self, path: Path) -> None:
         """Write the job file."""

@@ -44,6 +44,16 @@ def adopt_orphans() -> None:
                 _ADOPTING.set()
 
 
+def judging() -> list[int]:
+    """The processes that judge, as numbers that a signal could be sent to: this one, its parent, their groups."""
+    pids = [os.getpid(), os.getppid()]
+    if sys.platform != "win32":
+        for pid in tuple(pids):
+            with contextlib.suppress(OSError):
+                pids.append(os.getpgid(pid))
+    return sorted(set(pids))
+
+
 def family(pid: int, mark: str) -> list[int]:
     """The process and all that it started: by descent, by session, and by the mark in their environment. Linux only.
 

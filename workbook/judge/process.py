@@ -29,6 +29,7 @@ KNOWN = {
     "MemoryError": "memory",
     "SystemExit": "called-exit",
     "WrongReturnError": "wrong-return-type",
+    "OutsideError": "reached-outside",
 }
 """Diagnoses of exceptions that have one of their own."""
 

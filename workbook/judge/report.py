@@ -36,24 +36,26 @@ def exit_code(reports: Sequence[Report]) -> int:
 
 def as_json(reports: Sequence[Report]) -> str:
     """The report that other programs read. Its bytes are stable but for `seconds`."""
-    exercises = [
-        {
-            "id": r.exercise.id,
-            "title": r.exercise.title,
-            "chapter": r.exercise.chapter,
-            "file": r.exercise.file,
-            "status": r.status,
-            "score": r.score,
-            "max_score": 1,
-            "seconds": r.seconds,
-            "checks": [
-                {"name": c.name, "verdict": c.verdict, "diagnosis": c.diagnosis, "message": c.message} for c in r.checks
-            ],
-        }
-        for r in reports
-    ]
-    score = sum(r.score for r in reports)
+    score, exercises = sum(r.score for r in reports), [entry(r) for r in reports]
     return _dump({"version": VERSION, "score": score, "max_score": len(reports), "exercises": exercises})
+
+
+def entry(report: Report) -> dict[str, Any]:
+    """One exercise in such a report."""
+    checks = [
+        {"name": c.name, "verdict": c.verdict, "diagnosis": c.diagnosis, "message": c.message} for c in report.checks
+    ]
+    return {
+        "id": report.exercise.id,
+        "title": report.exercise.title,
+        "chapter": report.exercise.chapter,
+        "file": report.exercise.file,
+        "status": report.status,
+        "score": report.score,
+        "max_score": 1,
+        "seconds": report.seconds,
+        "checks": checks,
+    }
 
 
 def as_gradescope(reports: Sequence[Report]) -> str:

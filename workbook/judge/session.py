@@ -24,13 +24,14 @@ class UsageError(ValueError):
 class Session:
     """The workbook's folder and what every grading of it shares. say: where progress goes.
 
-    hidden: exercise id -> a teacher's own checks.
+    private: folders that graded code may not read. hidden: exercise id -> a teacher's own checks.
     """
 
     root: Path
     seed: int
     oracle: Oracle
     say: Callable[[str], None]
+    private: tuple[str, ...] = ()
     hidden: Mapping[str, Bench] = field(default_factory=dict)
 
     def places(self, names: Sequence[str] = ()) -> list[Workplace]:
@@ -57,7 +58,7 @@ class Session:
     def grader(self, names: Sequence[str] = (), start: int = 1) -> Grader:
         """What grades the exercises named; without names, those of the chapters from `start` on."""
         chosen = [place for place in self.places(names) if names or place.exercise.chapter >= start]
-        benches = [load_bench(self.root, place) for place in chosen]
+        benches = [self._bench(place) for place in chosen]
         return Grader(self.places(), benches, self.seed, self.oracle, self.say, self.hidden)
 
     def grade_student(self, names: Sequence[str] = ()) -> list[Report]:
@@ -115,7 +116,10 @@ class Session:
 
     def benches(self, names: Sequence[str] = ()) -> list[Bench]:
         """What grades the exercises named."""
-        return [load_bench(self.root, place) for place in self.places(names)]
+        return [self._bench(place) for place in self.places(names)]
+
+    def _bench(self, place: Workplace) -> Bench:
+        return dataclasses.replace(load_bench(self.root, place), private=self.private)
 
 
 def name_matches(name: str, id_: str) -> bool:

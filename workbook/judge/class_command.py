@@ -1,0 +1,47 @@
+"""`judge.py --class DIR`: what is read, graded and written for a class."""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+from pathlib import Path
+
+from .class_report import class_csv, class_json, class_table
+from .classroom import grade_class
+from .overseer import Order
+from .report import as_gradescope, exit_code
+from .session import Session, UsageError
+from .submissions import find_submissions
+from .write import check_writable, make_folder, write
+
+
+def grade_folder(session: Session, args: argparse.Namespace) -> int:
+    """Grade every submission in `args.class_`; write the reports asked for, print the table. Raises UsageError."""
+    folder = Path(args.class_)
+    places = session.places(args.names)
+    exercises = [place.exercise for place in places]
+    try:
+        submissions = find_submissions(folder, session.root, session.places())
+    except OSError as error:
+        raise UsageError(f"--class {folder}: {error.strerror}") from error
+    if not submissions:
+        raise UsageError(f"--class {folder}: there is nothing in it; it should hold a folder for each submission")
+    for target in filter(None, (args.json, args.csv)):
+        check_writable(target)
+    if args.gradescope:
+        make_folder(args.gradescope)
+    session.benches(args.names)  # what is wrong with the workbook itself is found before anything runs
+    hidden = str(Path(args.hidden).resolve()) if args.hidden else ""
+    others = [folder.resolve(), *([Path(hidden)] if hidden else [])]
+    live = args.oracle == "live"
+    order = Order(session.root, session.seed, live, hidden, tuple(str(path) for path in others))
+    marked = grade_class(order, submissions, exercises, others, session.say)
+    if args.json:
+        write(args.json, lambda: class_json(marked))
+    if args.csv:
+        write(args.csv, lambda: class_csv(marked))
+    for one in marked if args.gradescope else ():
+        write(str(Path(args.gradescope) / f"{one.name}.json"), partial(as_gradescope, one.reports))
+    if "-" not in (args.json, args.csv):
+        print(class_table(marked))
+    return exit_code([report for one in marked for report in one.reports])

@@ -1,0 +1,106 @@
+"""`judge.py --class DIR`: grade a folder of submissions, two at a time, each in a process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+from ..spec import Exercise
+from .guard import Guard
+from .overseer import Order, grade_submission
+from .submissions import Submission
+from .verdicts import CheckReport, Report
+
+AT_A_TIME = 2
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A graded submission. fault: why nothing was graded, else empty; its exercises are then errors."""
+
+    name: str
+    reports: tuple[Report, ...]
+    fault: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def score(self) -> int:
+        """Points."""
+        return sum(report.score for report in self.reports)
+
+
+def grade_class(
+    order: Order,
+    submissions: Sequence[Submission],
+    exercises: Sequence[Exercise],
+    guarded: Sequence[Path],
+    say: Callable[[str], None],
+) -> list[Marked]:
+    """Grade all submissions; the answer is in their order, whoever is done first. say: a line for each that is done.
+
+    guarded: folders beside the workbook that submissions must leave as they are.
+    """
+    keeper = _Keeper(Guard(order.root, guarded))
+
+    def run(submission: Submission) -> Marked:
+        if submission.fault:
+            return _faulty(submission, exercises, submission.fault)
+        with keeper.watching(submission.name):
+            reports = grade_submission(order, exercises, submission.paper)
+        return Marked(submission.name, tuple(reports), notes=submission.notes)
+
+    marked: list[Marked] = []
+    with ThreadPoolExecutor(AT_A_TIME) as pool:
+        for number, one in enumerate(pool.map(run, submissions), 1):
+            marked.append(one)
+            say(f"[{number:>{len(str(len(submissions)))}}/{len(submissions)}] {one.name}: {told(one)}")
+    for index, submission in enumerate(submissions):
+        if submission.name in keeper.suspects:
+            say(f"{submission.name}: once more, alone, because files of the workbook had changed meanwhile")
+            keeper.changed.clear()
+            again = run(submission)
+            fault = f"changed files of the workbook while it was graded: {', '.join(keeper.changed[:3])}"
+            marked[index] = _faulty(submission, exercises, fault) if keeper.changed else again
+    return marked
+
+
+def told(marked: Marked) -> str:
+    """`9 of 12 points, 1 failed, 1 timeout`."""
+    if marked.fault:
+        return marked.fault
+    statuses = [report.status for report in marked.reports]
+    words = [f"{statuses.count(status)} {status}" for status in dict.fromkeys(statuses) if status != "passed"]
+    return ", ".join([f"{marked.score} of {len(statuses)} points", *sorted(words)])
+
+
+def _faulty(submission: Submission, exercises: Sequence[Exercise], fault: str) -> Marked:
+    reports = [Report(e, "error", 0.0, (CheckReport("load", "failed", "cannot-be-graded", fault),)) for e in exercises]
+    return Marked(submission.name, tuple(reports), fault, submission.notes)
+
+
+class _Keeper:
+    """Who was being graded when files of the workbook changed."""
+
+    def __init__(self, guard: Guard) -> None:
+        self.suspects: set[str] = set()  # only asked for membership: the order is that of the submissions
+        self.changed: list[str] = []
+        self._guard, self._running, self._lock = guard, set[str](), Lock()
+
+    @contextmanager
+    def watching(self, name: str) -> Iterator[None]:
+        """While a submission is graded. Whatever has changed by its end is put back; all that ran are suspects."""
+        with self._lock:
+            self._running.add(name)
+        try:
+            yield
+        finally:
+            with self._lock:
+                if changed := self._guard.changed():
+                    self._guard.restore()
+                    self.changed += changed
+                    self.suspects |= self._running
+                self._running.remove(name)
