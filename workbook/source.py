@@ -108,9 +108,9 @@ def lines_of(text: str) -> list[str]:
     return lines[:-1] if lines[-1] == "" else lines
 
 
-def has_docstring(node: Definition) -> bool:
-    """Whether the definition's first statement is a string."""
-    first = node.body[0]
+def has_docstring(node: Definition | ast.Module) -> bool:
+    """Whether the first statement is a string."""
+    first = node.body[0] if node.body else None
     return isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
 
 

@@ -93,7 +93,7 @@ def code(text: str, checks: set[str] | None = None) -> str:
             if not (isinstance(node, ast.FunctionDef) and node.name.startswith("check_") and node.name not in checks)
         ]
     for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and has_docstring(node):
+        if isinstance(node, (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and has_docstring(node):
             node.body = node.body[1:]
     return ast.dump(tree)
 

@@ -44,7 +44,7 @@ def grade_class(
 
     guarded: folders beside the workbook that submissions must leave as they are.
     """
-    keeper = _Keeper(Guard(order.root, guarded))
+    keeper = _Keeper(Guard(order.root, guarded), say)
 
     def run(submission: Submission) -> Marked:
         if submission.fault:
@@ -85,10 +85,10 @@ def _faulty(submission: Submission, exercises: Sequence[Exercise], fault: str) -
 class _Keeper:
     """Who was being graded when files of the workbook changed."""
 
-    def __init__(self, guard: Guard) -> None:
+    def __init__(self, guard: Guard, say: Callable[[str], None]) -> None:
         self.suspects: set[str] = set()  # only asked for membership: the order is that of the submissions
         self.changed: list[str] = []
-        self._guard, self._running, self._lock = guard, set[str](), Lock()
+        self._guard, self._say, self._running, self._lock = guard, say, set[str](), Lock()
 
     @contextmanager
     def watching(self, name: str) -> Iterator[None]:
@@ -100,7 +100,8 @@ class _Keeper:
         finally:
             with self._lock:
                 if changed := self._guard.changed():
-                    self._guard.restore()
+                    removed = self._guard.restore()
+                    self._say(f"files of the workbook were changed and put back; what stood there is in {removed}")
                     self.changed += changed
                     self.suspects |= self._running
                 self._running.remove(name)

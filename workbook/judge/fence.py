@@ -26,6 +26,7 @@ _CHANGES = {  # audit event -> which of its arguments are paths that it changes
     "os.link": (0, 1),
     "os.symlink": (1,),
     "os.utime": (0,),
+    "shutil.rmtree": (0,),  # what it removes it names by open folders
 }
 _LISTS = ("os.listdir", "os.scandir")
 _KILLS = ("os.kill", "os.killpg")

@@ -12,6 +12,7 @@ from ..student import Workplace
 from .bench import Bench
 from .grade import Oracle
 from .ground import Ground, grade_on, ground_of
+from .rebinds import rebinds
 from .verdicts import CheckReport, Report
 
 HIDDEN = "hidden: "
@@ -73,6 +74,8 @@ class Grader:
             return Report(exercise, "not attempted")
         self.say(f"grading {exercise.id}")
         report = grade_on(bench, text, ground, seed=self.seed, oracle=self.oracle)
+        notes = rebinds(text, bench.place.reference, exercise.file, exercise.bodies)
+        report = dataclasses.replace(report, notes=(*report.notes, *notes))
         if exercise.id not in self.hidden or bench.place.fault(text):
             return report
         if report.status in ("error", "timeout"):

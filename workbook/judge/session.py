@@ -12,8 +12,9 @@ from ..stamps import Stamps
 from ..student import Workplace, create_missing, workplaces
 from .bench import Bench, load_bench
 from .grade import Oracle, grade
+from .guard import Guard
 from .paper import Grader, Paper, read_paper, with_hidden
-from .verdicts import Report
+from .verdicts import CheckReport, Report
 
 
 class UsageError(ValueError):
@@ -76,8 +77,11 @@ class Session:
         skipped = [] if names else [place for place in grader.places if place.exercise.id not in bases]
         reports = [Report(place.exercise, "not attempted", skipped=start) for place in skipped]
         gradings: dict[str, Grading] = {}
+        guard = Guard(self.root)
         for report, digest in grader(paper, passed, start):
             id_ = report.exercise.id
+            if changed := guard.changed():
+                report, guard = _spoilt(report, changed), Guard(self.root)
             reports.append(report)
             if report.status == "passed":
                 passed[id_] = digest
@@ -120,6 +124,14 @@ class Session:
 
     def _bench(self, place: Workplace) -> Bench:
         return dataclasses.replace(load_bench(self.root, place), private=self.private)
+
+
+def _spoilt(report: Report, changed: Sequence[str]) -> Report:
+    """The report of an exercise during which files of the workbook changed."""
+    message = f"{', '.join(changed[:3])} changed while this was graded, so it does not count. `git status` shows what"
+    message += " is different, `git checkout -- exercises workbook minisgl_lite` restores it"
+    fault = CheckReport("load", "failed", "changed-the-workbook", message)
+    return dataclasses.replace(report, status="error", checks=(fault, *report.checks))
 
 
 def name_matches(name: str, id_: str) -> bool:
