@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from .judge.limits import end_family, start_options
+from .judge.limits import end_family, start
 from .tree import PACKAGE, chapter_of_source, module_files
 
 _LEFT_OUT = {"work", "site", "build", "dist"}  # at the root: a student's, or built
@@ -30,21 +30,20 @@ def run_limited(command: list[str], folder: Path, seconds: float, **variables: s
     group is ended, not waited for; an interruption of this process ends it as well.
     """
     with tempfile.TemporaryFile() as printed:  # not a pipe, whose end a process left behind would keep open
-        process = subprocess.Popen(
+        process = start(
             command,
             cwd=folder,
             env=environment(folder) | variables,
             stdin=subprocess.DEVNULL,
             stdout=printed,
             stderr=subprocess.STDOUT,
-            **start_options(),  # type: ignore[call-overload]
         )
         try:
             status, end = process.wait(seconds), ""
         except subprocess.TimeoutExpired:
             status, end = -1, f"\nno end after {seconds:g} s"
         finally:
-            end_family(process, folder / "no job file")
+            end_family(process)
         printed.seek(0)
         return status, printed.read().decode("utf-8", errors="replace") + end
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Literal, Protocol
 
-from .process import ChildError, ProbeRaised, ProcessGone
+from .gone import ChildError, ProbeRaised, ProcessGone
 
 __all__ = [
     "TIE_GAP",

@@ -11,10 +11,11 @@ from typing import Any
 from ..spec import Exercise
 from .bench import Bench
 from .checklib import Check, OracleLike, OracleMissing, Result, short
+from .gone import ChildError, ProbeRaised, ProcessGone
 from .job import Job
 from .limits import judging
 from .parts import Piece, parts_of
-from .process import Child, ChildError, ProbeRaised, ProcessGone
+from .process import Child
 from .verdicts import CheckReport, Report, Status
 
 BROKEN = "check-is-broken"

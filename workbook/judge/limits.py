@@ -57,7 +57,7 @@ def judging() -> list[int]:
 def family(pid: int, mark: str) -> list[int]:
     """The process and all that it started: by descent, by session, and by the mark in their environment. Linux only.
 
-    mark: `NAME=value`, set in the environment of the process.
+    mark: `NAME=value`, set in the environment of the process; empty for none.
     """
     table = _processes()
     found = {pid} & table.keys()
@@ -65,7 +65,7 @@ def family(pid: int, mark: str) -> list[int]:
         found |= more
     for other, (_, session) in table.items():
         with contextlib.suppress(OSError):
-            if session == pid or mark.encode() in Path(f"/proc/{other}/environ").read_bytes().split(b"\0"):
+            if session == pid or (mark and mark.encode() in Path(f"/proc/{other}/environ").read_bytes().split(b"\0")):
                 found.add(other)
     return sorted(found - {os.getpid()})
 
@@ -94,7 +94,7 @@ def memory_used(pid: int, mark: str) -> int:
         return 0
 
 
-def end_family(process: subprocess.Popen[bytes], mark: str) -> None:
+def end_family(process: subprocess.Popen[bytes], mark: str = "") -> None:
     """Kill the process and everything that it left behind, and wait for it."""
     if sys.platform == "win32":
         subprocess.run(["taskkill", "/T", "/F", "/PID", str(process.pid)], capture_output=True, check=False)
