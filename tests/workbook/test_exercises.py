@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from workbook.judge.bench import load_bench
 from workbook.judge.checkfiles import load_checks
-from workbook.judge.grade import load_bench
 from workbook.judge.variants import load_variants
 from workbook.spec import Exercise, load_exercises
 from workbook.student import Workplace, workplaces
