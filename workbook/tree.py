@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+import textwrap
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -76,16 +77,28 @@ def limit_to(chapter: int) -> None:
     sys.meta_path[:] = [finder, *(other for other in sys.meta_path if not isinstance(other, LaterChapters))]
 
 
-def render_tree(folder: Path, chapter: int | None = None, new: int | None = None) -> str:
+def render_tree(folder: Path, chapter: int | None = None, new: int | None = None, columns: int = 0) -> str:
     """A folder's Python files as a drawing, one line each: name and the first line of its docstring.
 
     With `chapter`, only modules of chapters up to it; with `new`, those of that chapter are marked. Files without a
-    docstring are left out, and so are `__init__.py` files, whose line stands beside their folder.
+    docstring are left out, and so are `__init__.py` files, whose line stands beside their folder. columns: where a
+    line that is longer goes on below; 0 for never.
     """
     rows = [(f"{folder.name}/", _summary(folder / "__init__.py"), False), *_rows(folder, "", chapter, new)]
     width = max(len(label) for label, _, _ in rows) + 2
-    lines = [f"{label:<{width}}{'new  ' if is_new else '     ' if new else ''}{text}" for label, text, is_new in rows]
-    return "\n".join(line.rstrip() for line in lines)
+    lines: list[str] = []
+    for label, text, is_new in rows:
+        room = columns - width - (5 if new else 0) if columns else max(1, len(text))
+        for part in textwrap.wrap(text, room) or [""]:
+            lines.append(f"{label:<{width}}{'new  ' if is_new else '     ' if new else ''}{part}".rstrip())
+            label, is_new = _below(label), False
+    return "\n".join(lines)
+
+
+def _below(label: str) -> str:
+    """What stands under a label when its text goes on in the next line: the bars that lead to what follows."""
+    lead = re.sub(r"[^│├└ ].*", "", label.replace("├── ", "│   ").replace("└── ", "    "))
+    return lead + ("│" if label.endswith("/") else "")
 
 
 def _rows(folder: Path, lead: str, chapter: int | None, new: int | None) -> list[tuple[str, str, bool]]:

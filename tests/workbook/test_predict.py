@@ -6,9 +6,12 @@ from typing import Any
 
 import nbformat
 import pytest
+from nbformat import sign
 
+from tests.helpers.toytree import make_toytree
 from workbook.builder.master import read_master
-from workbook.lab import copy_notebooks
+from workbook.lab import copy_notebooks, trust
+from workbook.lab import main as lab
 from workbook.site.notebook import convert
 from workbook.tree import ROOT
 
@@ -40,6 +43,21 @@ def test_the_students_copy_does_not_show_what_to_predict(tmp_path: Path) -> None
     (tmp_path / "work/chapters/05_a.ipynb").write_text("mine", encoding="utf-8")
     assert copy_notebooks(tmp_path) == []
     assert (tmp_path / "work/chapters/05_a.ipynb").read_text(encoding="utf-8") == "mine"
+
+
+def test_the_students_copy_is_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the viewers would be still pictures until their cells are run."""
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
+    make_toytree(tmp_path)
+    write: Any = nbformat.write
+    write(notebook(), tmp_path / "chapters/05_a.ipynb")
+    assert lab(["--no-open"], tmp_path) == 0
+    notary, read = sign.NotebookNotary(), nbformat.read
+    assert notary.check_signature(read(tmp_path / "work/chapters/05_a.ipynb", as_version=4))
+    assert not notary.check_signature(read(tmp_path / "chapters/05_a.ipynb", as_version=4))
+    (tmp_path / "jupyter-file").touch()
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter-file/below"))
+    trust(tmp_path / "work/chapters/05_a.ipynb")  # cannot be recorded, which is no reason to fail
 
 
 def test_the_site_folds_what_to_predict() -> None:

@@ -130,13 +130,6 @@ def test_a_link_to_colab_only_where_there_is_an_address() -> None:
     assert "· [Open in Colab](https://c/05_x.ipynb) (" in convert(notebook, "05_x", "https://c/05_x.ipynb").markdown
 
 
-def test_a_drawing_of_folders_is_set_small() -> None:
-    tree = "```text\nminisgl_lite/  An engine.\n├── core.py     Req.\n```"
-    made = page(nb.new_markdown_cell(f"{tree}\n\n```text\nplain\n```")).markdown
-    assert "``` { .text .tree }\nminisgl_lite/" in made
-    assert "```text\nplain\n```" in made
-
-
 def test_a_live_widget_is_shown_as_the_picture_beside_it() -> None:
     made = page(code("1", shown(text_html="<p>picture</p>", text_plain="no")))
     assert list(made.html.values()) == ['<div class="nb-html"><p>picture</p></div>']

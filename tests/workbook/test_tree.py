@@ -44,6 +44,23 @@ def test_the_drawing(tmp_path: Path) -> None:
     assert "late" not in render_tree(package, 5)
 
 
+def test_a_long_line_goes_on_below_under_the_bars(tmp_path: Path) -> None:
+    package = make(tmp_path)
+    (package / "late" / "last.py").write_text('"""One two three four. Chapter 09."""\n', encoding="utf-8")
+    assert render_tree(package, columns=26).splitlines() == [
+        "minisgl_lite/    The",
+        "│                engine.",
+        "├── early.py     First",
+        "│                things.",
+        "├── new.py       新 things:",
+        "└── late/        Later.",
+        "    ├── far.py   Far away.",
+        "    └── last.py  One two",
+        "                 three",
+        "                 four.",
+    ]
+
+
 def run(code: str) -> str:
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr

@@ -11,6 +11,8 @@ from ..spec import Exercise
 from ..tree import PACKAGE, module_files, package_modules, render_tree
 from .master import Block, BuildError, Master
 
+_COLUMNS = 84  # of a notebook beside JupyterLab's list of files, on a small screen
+
 
 class Directives:
     """The directives of one master, in order: what may be quoted depends on what came before."""
@@ -89,7 +91,7 @@ class Directives:
 
     def _tree(self, _: str) -> tuple[str, str]:
         chapter = self.master.chapter
-        return "markdown", f"```text\n{render_tree(self.root / PACKAGE, chapter, chapter)}\n```"
+        return "markdown", f"```text\n{render_tree(self.root / PACKAGE, chapter, chapter, _COLUMNS)}\n```"
 
     def _test(self, target: str) -> tuple[str, str]:
         path, _, name = target.partition("::")

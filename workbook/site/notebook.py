@@ -13,8 +13,6 @@ from .prose import escape_tokens, fold, notebook_links, outside_code
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _EDIT = re.compile(r"%%edit\s+([\w.]+):([\w.]+)[^\n]*\n")
 _TEST = re.compile(r"%%test\s+([\w./-]+)::([\w:]+)[^\n]*\n")
-# a drawing of folders and files, which is wider than a page
-_TREE = re.compile(r"^```text\n(?=[\w.]+/[^\n]*\n[├└]── )", re.M)
 _IMAGES = {"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif"}
 
 
@@ -76,8 +74,7 @@ def _markdown(cell: Any, name: str, page: Page) -> str:
         file = f"{name}_{i}.{'svg' if 'svg' in kind else _IMAGES.get(kind, 'bin')}"
         page.files[file] = data.encode("utf-8") if "svg" in kind and "<" in data else base64.b64decode(data)
         attachments[title] = file
-    source = _TREE.sub("``` { .text .tree }\n", cell.source)
-    return outside_code(source, lambda prose: fold(escape_tokens(notebook_links(prose, attachments))))
+    return outside_code(cell.source, lambda prose: fold(escape_tokens(notebook_links(prose, attachments))))
 
 
 def _code(cell: Any) -> str:
