@@ -10,7 +10,7 @@ import nbformat
 import pytest
 
 from workbook.builder.cli import main
-from workbook.scratch import copy_repository, environment, nbval_command
+from workbook.scratch import copy_repository, nbval_command, run_limited
 from workbook.tree import ROOT
 
 NOTEBOOKS = sorted((ROOT / "chapters").glob("[0-9][0-9]_*.ipynb"))
@@ -49,9 +49,19 @@ def test_every_code_cell_was_executed(path: Path) -> None:
             assert not cell.outputs, f"the quote is not what is in the package: {cell.source[:80]}"
 
 
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_figures_are_seen_in_a_notebook_that_is_not_trusted(path: Path) -> None:
+    """There, JupyterLab leaves out SVG and the scripts in HTML."""
+    for cell in read(path).cells:
+        for data in (output.get("data", {}) for output in cell.get("outputs", [])):
+            assert "image/svg+xml" not in data or "image/png" in data, cell.source[:80]
+            assert "<script" not in data.get("text/html", "") or "<img " in data["text/html"], cell.source[:80]
+
+
 def nbval(tree: Path, notebooks: list[Path], timeout: int = 300) -> subprocess.CompletedProcess[str]:
     command = nbval_command(tree, notebooks, timeout)
-    return subprocess.run(command, cwd=tree, env=environment(tree), capture_output=True, text=True, encoding="utf-8")
+    status, said = run_limited(command, tree, 900)
+    return subprocess.CompletedProcess(command, status, said)
 
 
 @pytest.mark.slow

@@ -9,7 +9,10 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#9
 
 
 def set_figure_style(shell: Any) -> bool:
-    """Give matplotlib, where it is installed, the workbook's style and SVG output. Whether it is installed."""
+    """Give matplotlib, where it is installed, the workbook's style. Whether it is installed.
+
+    Figures are SVG, and PNG beside it: a notebook that is not trusted shows no SVG.
+    """
     try:
         import matplotlib
         from cycler import cycler
@@ -28,6 +31,6 @@ def set_figure_style(shell: Any) -> bool:
             "svg.hashsalt": "minisgl_lite",
         }
     )
-    shell.run_line_magic("config", "InlineBackend.figure_formats = ['svg']")
+    shell.run_line_magic("config", "InlineBackend.figure_formats = ['svg', 'png']")
     shell.run_line_magic("config", "InlineBackend.print_figure_kwargs = {'metadata': {'Date': None, 'Creator': None}}")
     return True
