@@ -64,7 +64,7 @@ def test_first_come_first_served_stops_at_the_first_that_does_not_fit():
 
 
 def test_budget_is_shared_by_whole_prompts_and_a_longer_one_runs_alone():
-    s = virtual(200, max_extend_tokens=10)
+    s = virtual(200, max_extend_tokens=10, custom=PROMPT_PAGES_ONLY)
     run(s, [(0, request(uid, [5] * n, 1)) for uid, n in enumerate((4, 6, 3, 25, 1))])
     assert notation(s) == "P[A,B] P[C] P[D] P[E]"
 

@@ -28,9 +28,15 @@ def shadow(num_pages: int, *, late: bool = False, custom: Custom | None = None, 
     )
 
 
-def virtual(num_pages: int, script: Callable[[int, int], int] = lambda uid, position: 5, **changed: Any) -> Schedule:
+def virtual(
+    num_pages: int,
+    script: Callable[[int, int], int] = lambda uid, position: 5,
+    *,
+    custom: Custom | None = None,
+    **changed: Any,
+) -> Schedule:
     """A scheduler on the virtual engine."""
-    return assemble_scheduler(options(**changed), num_pages, lambda _: VirtualEngine(script))
+    return assemble_scheduler(options(**changed), num_pages, lambda _: VirtualEngine(script), custom)
 
 
 def request(uid: int, prompt: Iterable[int], max_tokens: int, ignore_eos: bool = True) -> Req:
