@@ -27,12 +27,12 @@ class ChunkedAdder(AdmittingAdder):
         Returns the tokens of it that this round computes: what is missing of its prompt, at most what is left of the
         budget.
         """
-        spent = self.tokens
-        if spent == self.budget:
+        left = self.budget - self.tokens
+        if left <= 0:
             return 0
         missing = req.prompt_len - req.cached_len if req.table_idx is not None else super().try_add(req)
-        n = min(missing, self.budget - spent)
-        self.tokens = spent + n
+        n = min(missing, left)
+        self.tokens = self.budget - left + n
         return n
 
 
