@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from minisgl_lite.assembly import Custom
+from minisgl_lite.core import Batch, Req
 from minisgl_lite.scheduler.admission import AdmittingAdder
 from minisgl_lite.scheduler.chunked import ChunkedAdder, ChunkedPrefillManager
 from minisgl_lite.scheduler.interleave import Interleave
@@ -19,6 +20,22 @@ class PrefixMachine(SchedulerMachine):
 
     def custom(self, policy: Any) -> Custom:
         return Custom(adder=ChunkedAdder, queue=ChunkedPrefillManager, policy=policy)
+
+    def check_prefill(self, batch: Batch, waiting: list[Req]) -> None:
+        super().check_prefill(batch, waiting)
+        if any(req in waiting for req in batch.reqs):
+            self.check_published()
+
+    def check_published(self) -> None:
+        """Whoever started after a prompt was computed could share it, unless somebody else's copy is there."""
+        texts = self.cached_texts()
+        for req in self.s.cache.accounts.values():
+            if len(req.input_ids) > req.prompt_len:
+                for i in range(req.prompt_len // self.size):
+                    there = texts.get(tuple(req.input_ids[: (i + 1) * self.size]))
+                    assert there is not None, f"request {req.uid}: its prompt is not shared"
+                    if there != req.pages[i]:
+                        break
 
     def cached_texts(self) -> dict[tuple[int, ...], int]:
         texts = {}
