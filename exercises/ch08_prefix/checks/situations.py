@@ -1,0 +1,222 @@
+"""Small trees and small sets of accounts, made by hand, for exercises 08.2 and 08.3."""
+
+from __future__ import annotations
+
+from typing import Any
+
+TREES: list[tuple[str, int, list[list[Any]]]] = [
+    (
+        "a lock protects the whole way to the root",
+        1,
+        [
+            ["insert", [1, 2, 3, 4], [10, 11, 12, 13]],
+            ["insert", [1, 2, 5], [20, 21, 22]],
+            ["lock", [1, 2, 5], "A"],
+            ["lock", [1, 2, 3, 4], "B"],
+            ["unlock", "A"],
+            ["unlock", "B"],
+        ],
+    ),
+    (
+        "two locks on one node, one above it",
+        2,
+        [
+            ["insert", [1, 1, 2, 2], [10, 11]],
+            ["lock", [1, 1, 2, 2], "A"],
+            ["lock", [1, 1, 2, 2], "B"],
+            ["lock", [1, 1], "C"],
+            ["unlock", "B"],
+            ["unlock", "A"],
+            ["unlock", "C"],
+        ],
+    ),
+    ("a lock on nothing", 1, [["insert", [1], [10]], ["lock", [7], "A"], ["unlock", "A"]]),
+    (
+        "the oldest leaf first, each text from its end",
+        1,
+        [
+            ["insert", [1, 2, 3], [10, 11, 12]],
+            ["insert", [4, 5], [20, 21]],
+            ["insert", [6], [30]],
+            ["evict", 2],
+            ["evict", 0],
+            ["evict", 2],
+            ["evict", 2],
+        ],
+    ),
+    ("used again, then given up", 1, [["insert", [1, 2], [10, 11]], ["match", [1, 2]], ["evict", 2]]),
+    (
+        "a text that was used again is young",
+        1,
+        [
+            ["insert", [1, 2], [10, 11]],
+            ["insert", [3, 4], [20, 21]],
+            ["insert", [5, 6], [30, 31]],
+            ["match", [1, 2]],
+            ["evict", 3],
+            ["match", [5]],
+            ["evict", 2],
+            ["evict", 1],
+        ],
+    ),
+    (
+        "what nobody reads any more",
+        1,
+        [
+            ["insert", [1, 2], [10, 11]],
+            ["lock", [1, 2], "A"],
+            ["insert", [3], [20]],
+            ["evict", 1],
+            ["unlock", "A"],
+            ["evict", 2],
+        ],
+    ),
+    (
+        "locked since it was queued",
+        1,
+        [
+            ["keep", [1, 2], [10, 11], "A"],
+            ["insert", [3, 4], [20, 21]],
+            ["evict", 1],
+            ["unlock", "A"],
+            ["evict", 3],
+        ],
+    ),
+    (
+        "a beginning outlives its ends",
+        1,
+        [
+            ["insert", [1, 2, 3], [10, 11, 12]],
+            ["insert", [1, 2, 4], [20, 21, 22]],
+            ["evict", 2],
+            ["insert", [9], [30]],
+            ["evict", 2],
+            ["evict", 1],
+        ],
+    ),
+]
+
+A, B = [1, 2, 3, 4, 5, 6], [1, 2, 3, 4, 7, 8]
+
+ACCOUNTS: list[tuple[str, int, list[list[Any]]]] = [
+    (
+        "one request, to its end",
+        2,
+        [
+            ["open", 0, A],
+            ["compute", 0, 6],
+            ["sample", 0, 9],
+            ["decode", 0],
+            ["sample", 0, 9],
+            ["decode", 0],
+            ["sample", 0, 8],
+            ["decode", 0],
+            ["sample", 0, 8],
+            ["close", 0],
+        ],
+    ),
+    (
+        "a prompt is shared while its request runs",
+        2,
+        [
+            ["open", 0, A],
+            ["compute", 0, 6],
+            ["sample", 0, 9],
+            ["open", 1, B],
+            ["compute", 1, 2],
+            ["sample", 1, 9],
+            ["open", 2, [*B, 9, 9]],
+            ["close", 0],
+            ["close", 1],
+            ["close", 2],
+        ],
+    ),
+    (
+        "not before it is computed",
+        1,
+        [
+            ["open", 0, A],
+            ["compute", 0, 6],
+            ["open", 1, A],
+            ["close", 1],
+            ["sample", 0, 9],
+            ["open", 1, A],
+            ["close", 1],
+        ],
+    ),
+    (
+        "a prompt that ends inside a page",
+        4,
+        [
+            ["open", 0, A],
+            ["compute", 0, 6],
+            ["sample", 0, 9],
+            ["open", 1, A],
+            ["close", 1],
+            ["decode", 0],
+            ["close", 0],
+        ],
+    ),
+    (
+        "two equal prompts in one batch",
+        2,
+        [
+            ["open", 0, A],
+            ["open", 1, A],
+            ["compute", 0, 6],
+            ["compute", 1, 6],
+            ["sample", 0, 9],
+            ["sample", 1, 9],
+            ["open", 2, B],
+            ["decode", 1],
+            ["sample", 1, 9],
+            ["decode", 1],
+            ["close", 1],
+            ["close", 0],
+            ["close", 2],
+        ],
+    ),
+    (
+        "the copy closes first, then the one that shares",
+        1,
+        [
+            ["open", 0, A],
+            ["open", 1, A],
+            ["compute", 0, 6],
+            ["compute", 1, 6],
+            ["sample", 0, 9],
+            ["sample", 1, 9],
+            ["close", 1],
+            ["decode", 0],
+            ["close", 0],
+        ],
+    ),
+    (
+        "aborted with a token that never arrived",
+        1,
+        [
+            ["open", 0, A],
+            ["compute", 0, 6],
+            ["sample", 0, 9],
+            ["decode", 0],
+            ["decode", 0],
+            ["close", 0],
+            ["open", 1, A],
+        ],
+    ),
+    ("aborted half-way through the prompt", 2, [["open", 0, A], ["compute", 0, 3], ["close", 0], ["open", 1, A]]),
+    (
+        "refused: nothing but what it shares",
+        1,
+        [
+            ["open", 0, A],
+            ["compute", 0, 6],
+            ["sample", 0, 9],
+            ["open", 1, A],
+            ["close", 1],
+            ["again", 1, A],
+            ["close", 1],
+            ["close", 0],
+        ],
+    ),
+]

@@ -1,0 +1,18 @@
+"""wrong: clock-not-moved
+
+Without a clock all texts are equally old.
+"""
+
+
+class RadixTree:
+    def match(self, ids: list[int]) -> tuple[Node, list[int]]:
+        size, node, at = self.page_size, self.root, 0
+        pages: list[int] = []
+        while (child := node.children.get(tuple(ids[at : at + size]))) is not None:
+            n = common_prefix(child.key, ids[at : at + len(child.key)]) // size
+            if n < len(child.pages):
+                child = self._split(child, n)
+            child.used = self.clock
+            pages += child.pages
+            node, at = child, at + n * size
+        return node, pages

@@ -1,0 +1,21 @@
+"""wrong: caches-what-is-not-computed
+
+The last token that was sampled has no K/V.
+"""
+
+
+class PrefixCacheManager(CacheManager):
+    def close(self, req: Req) -> None:
+        del self.accounts[req.uid]
+        self._unpublished.pop(req.uid, None)
+        hold = self._hold(req)
+        if len(req.pages) > hold.shared:
+            whole = len(req.input_ids) // self.allocator.page_size
+            node, there = self.tree.match(self._ids(req, 0, whole))
+            self.tree.insert(node, self._ids(req, len(there), whole), req.pages[len(there) : whole])
+            self.moves.append((req.pages[len(there) : whole], "cache"))
+            spare = req.pages[hold.shared : len(there)] + req.pages[whole:]
+            self.allocator.give(spare)
+            self.moves.append((spare, "free"))
+        self.tree.unlock(hold.node)
+        req.pages, req.handle = [], None
