@@ -137,8 +137,7 @@ class PrefixCacheManager(CacheManager):
                 path.append(node.pages)
                 node = node.parent
             shared = [page for pages in reversed(path) for page in pages]
-            require(
-                shared == req.pages[: self._hold(req).shared], f"request {req.uid}: its shared pages are not cached"
-            )
+            mine = req.pages[: self._hold(req).shared]
+            require(shared == mine, f"request {req.uid} shares pages {mine}, the tree has {shared}")
         for node in self.tree.walk():
             require(node.locks == locks[node.serial], f"a node has {node.locks} locks, not {locks[node.serial]}")
