@@ -176,13 +176,17 @@ class LLM:
         params.validate()
         self._parts.chooser.check(params)
         ids = self._token_ids(prompt)
+        most = self._most_tokens(len(ids), params.max_tokens)
+        return Req(uid, ids, params, eos_ids=self._parts.checkpoint.config.eos_ids, max_tokens=most)
+
+    def _most_tokens(self, prompt_len: int, wanted: int) -> int:
+        """The door: `wanted`, cut to what context and pool leave room for; ValueError when the prompt is too long."""
         pool = self._scheduler.cache.allocator.num_tokens
         limit = min(self._parts.max_seq_len, pool)
-        if len(ids) > limit:
+        if prompt_len > limit:
             which = "context" if limit == self._parts.max_seq_len else "KV pool"
-            raise ValueError(f"the prompt has {len(ids)} tokens; the {which} holds {limit}")
-        max_tokens = min(params.max_tokens, limit - len(ids) + 1)
-        return Req(uid, ids, params, eos_ids=self._parts.checkpoint.config.eos_ids, max_tokens=max_tokens)
+            raise ValueError(f"the prompt has {prompt_len} tokens; the {which} holds {limit}")
+        return min(wanted, limit - prompt_len + 1)
 
     def _token_ids(self, prompt: Prompt) -> list[int]:
         if isinstance(prompt, str):
