@@ -1,0 +1,11 @@
+"""wrong: impossible-let-in
+
+Lets everybody in.
+"""
+
+
+class LLM:
+    def _most_tokens(self, prompt_len: int, wanted: int) -> int:
+        pool = self._scheduler.cache.allocator.num_tokens
+        limit = min(self._parts.max_seq_len, pool)
+        return max(1, min(wanted, limit - prompt_len + 1))
