@@ -21,6 +21,7 @@ from .fence import OutsideError, fence
 from .finder import PROBES, install
 from .job import JOB_VARIABLE, Job, load_job
 from .values import NotAValue, decode, encode, plain
+from .xray import recorded
 
 
 def private_pipes() -> tuple[TextIO, TextIO]:
@@ -76,7 +77,7 @@ def answer(request: dict[str, Any], job: Job, refused: list[OutsideError]) -> di
             value = None
         else:
             probe = getattr(sys.modules[PROBES], f"probe_{request['probe']}")
-            value = plain(probe(request["args"]))
+            value = plain(recorded(probe, request["args"]) if request["xray"] else probe(request["args"]))
         if refused:
             raise refused[0]
         return {"value": value}

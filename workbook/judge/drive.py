@@ -13,6 +13,7 @@ from minisgl_lite.config import EngineConfig
 from minisgl_lite.core import InvariantError, Req, SamplingParams
 from minisgl_lite.engine.shadow import ShadowEngine
 from minisgl_lite.kvcache.pages import OutOfPages
+from minisgl_lite.trace import Round
 
 VOCAB = 50
 EOS = (3, 17, 21)
@@ -50,7 +51,8 @@ def drive(traffic: Traffic, custom: Custom) -> dict[str, Any]:
 
     Returns rounds ([phase, [[uid, cached_len, tokens], ...]]), events ([uid, token, reason]) in order, steps (the step
     that delivered each event), ids ([uid, prompt and sampled tokens]), broken (None, or
-    [round, what the invariants say]), and what is free at the end (rows, pages).
+    [round, what the invariants say]), what is free at the end (rows, pages), and after (what the viewer draws of each
+    round beside its batch: fields of Round).
     """
     config = EngineConfig(
         page_size=traffic.page_size,
@@ -95,8 +97,19 @@ def run(schedule: Schedule, traffic: Traffic) -> dict[str, Any]:
         "events": events,
         "steps": steps,
         "broken": broken,
+        "after": [after(r) for r in schedule.recorder.rounds],
         "rows": schedule.scheduler.table.available,
         "pages": schedule.scheduler.cache.allocator.free,
+    }
+
+
+def after(done: Round) -> dict[str, Any]:
+    """How things stood after a round."""
+    return {
+        "waiting_uids": list(done.waiting_uids),
+        "finished": [list(end) for end in done.finished],
+        "free_slots": done.free_slots,
+        "free_pages": done.free_pages,
     }
 
 

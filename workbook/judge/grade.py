@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
@@ -16,7 +16,7 @@ from .job import Job
 from .limits import judging
 from .parts import Piece, parts_of
 from .process import Child
-from .verdicts import CheckReport, Report, Status
+from .verdicts import CheckReport, Question, Report, Status
 
 BROKEN = "check-is-broken"
 """The diagnosis when a check, and not the student's code, is at fault."""
@@ -28,11 +28,19 @@ class Asker:
     """Hands a check's questions to the child; implements checklib.Ask."""
 
     def __init__(self, child: Child, oracle: Oracle) -> None:
-        self.child, self.oracle = child, oracle
+        self.child, self._oracle = child, oracle
+        self.asked: tuple[str, dict[str, Any]] | None = None
+        self.used_oracle = False
 
     def __call__(self, probe: str, args: dict[str, Any] | None = None, *, seconds: float = 20.0) -> Any:
         """See checklib.Ask."""
+        self.asked = (probe, args or {})
         return self.child(probe, args, seconds=seconds)
+
+    def oracle(self) -> Sequence[OracleLike]:
+        """See checklib.Ask."""
+        self.used_oracle = True
+        return self._oracle()
 
 
 def grade(
@@ -55,23 +63,28 @@ def grade(
     exercise = place.exercise
     if fault := place.fault(text):
         return _report(exercise, "error", start, _after(bench, [], CheckReport("load", "failed", *fault)))
-    job = Job(
-        root=str(bench.root),
-        parts=parts_of(place, text, shown or exercise.file, own),
-        chapter=exercise.chapter,
-        probes=bench.probes,
-        probes_file=bench.probes_file,
-        memory_mb=exercise.memory_mb,
-        private=list(bench.private),
-        judges=judging(),
-    )
     run = _Run(bench, seed, oracle, stop)
     limit = exercise.seconds if seconds is None else min(seconds, exercise.seconds)
-    with Child(job, limit) as child:
+    with Child(job_of(bench, text, shown or exercise.file, own), limit) as child:
         run(child)
         printed = child.printed()
     checks = tuple(run.done) if run.complete or stop else _after(bench, run.done)
-    return _report(exercise, run.status, start, checks, printed, tuple(run.trace))
+    report = _report(exercise, run.status, start, checks, printed, tuple(run.trace))
+    return replace(report, questions=run.questions, seed=seed)
+
+
+def job_of(bench: Bench, text: str, shown: str, own: Sequence[Piece] = ()) -> Job:
+    """What a process is told that runs a text as the module of the exercise. shown, own: see grade."""
+    return Job(
+        root=str(bench.root),
+        parts=parts_of(bench.place, text, shown, own),
+        chapter=bench.place.exercise.chapter,
+        probes=bench.probes,
+        probes_file=bench.probes_file,
+        memory_mb=bench.place.exercise.memory_mb,
+        private=list(bench.private),
+        judges=judging(),
+    )
 
 
 def valid(result: object) -> Result:
@@ -102,9 +115,9 @@ class _Run:
     status: Status = "passed"
     trace: list[str] = field(default_factory=list)
     complete: bool = False
+    questions: dict[str, Question] = field(default_factory=dict)
 
     def __call__(self, child: Child) -> None:
-        ask = Asker(child, self.oracle)
         try:
             child.load()
         except ChildError as error:
@@ -113,6 +126,7 @@ class _Run:
             self.status = "timeout" if error.diagnosis == "timeout" else "error"
             return
         for name, check in self.bench.checks.items():
+            ask = Asker(child, self.oracle)
             try:
                 result = self._result(name, check, ask)
             except ProcessGone as error:
@@ -121,6 +135,8 @@ class _Run:
                 return
             self.done.append(CheckReport(name, result.verdict, result.diagnosis, result.message))
             if result.verdict == "failed":
+                if ask.asked:
+                    self.questions[name] = Question(*ask.asked, ask.used_oracle)
                 self.status = "error" if result.diagnosis == BROKEN or self.status == "error" else "failed"
                 if self.stop:
                     return

@@ -65,12 +65,17 @@ class Child:
         """Import the exercise's module. Raises ChildError."""
         self("", {}, seconds=30.0)
 
-    def __call__(self, probe: str, args: dict[str, Any] | None = None, *, seconds: float = 20.0) -> Any:
-        """The value of `probe_<probe>(args)`, plain values only. Raises ProbeRaised, ProcessGone or ChildError."""
+    def __call__(
+        self, probe: str, args: dict[str, Any] | None = None, *, seconds: float = 20.0, xray: bool = False
+    ) -> Any:
+        """The value of `probe_<probe>(args)`, plain values only. Raises ProbeRaised, ProcessGone or ChildError.
+
+        xray: then {"value": that value, "passes": what the model's layers made of it (see xray.py)}.
+        """
         if self._gone:
             raise self._gone
         number = secrets.token_hex(8)
-        request = plain({"id": number, "probe": probe, "args": args or {}})
+        request = plain({"id": number, "probe": probe, "args": args or {}, "xray": xray})
         with contextlib.suppress(OSError):  # a dead process is found out below
             assert self._process.stdin is not None
             self._process.stdin.write((encode(request) + "\n").encode("utf-8"))

@@ -160,7 +160,8 @@ def _failure_lines(report: Report) -> list[str]:
     if report.printed.strip():
         lines += ["your code printed:", *(f"  {line}" for line in report.printed.strip().splitlines()[-8:])]
     lines.append(f"re-read: chapter {exercise.chapter:02d}, {exercise.section}")
-    return [*lines, f"a hint: python judge.py --hint {exercise.id}"]
+    again = f"the same inputs again: python judge.py {exercise.id} --seed {report.seed}"
+    return [*lines, f"a hint: python judge.py --hint {exercise.id}   {again}"]
 
 
 def _wrapped(note: str) -> list[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from ..progress import Grading, Standing, first_chapter, passed_digests, record, standing
 from ..stamps import Stamps
 from ..student import Workplace, create_missing, workplaces
+from .autopsy import with_findings
 from .bench import Bench, load_bench
 from .grade import Oracle, grade
 from .guard import Guard
@@ -76,10 +77,12 @@ class Session:
         bases = {bench.place.exercise.id: stamps.basis(bench.place) for bench in grader.benches}
         skipped = [] if names else [place for place in grader.places if place.exercise.id not in bases]
         reports = [Report(place.exercise, "not attempted", skipped=start) for place in skipped]
+        benches = {bench.place.exercise.id: bench for bench in grader.benches}
         gradings: dict[str, Grading] = {}
         guard = Guard(self.root)
         for report, digest in grader(paper, passed, start):
             id_ = report.exercise.id
+            report = with_findings(benches[id_], paper.readable.get(report.exercise.file, ""), report)
             if changed := guard.changed():
                 report, guard = _spoilt(report, changed), Guard(self.root)
             reports.append(report)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from ..spec import Exercise
 from .checklib import Verdict
@@ -22,11 +23,21 @@ class CheckReport:
 
 
 @dataclass(frozen=True)
+class Question:
+    """What a check had asked of the student's code when it failed. oracle: to compare it with Hugging Face's tokens."""
+
+    probe: str
+    args: dict[str, Any]
+    oracle: bool
+
+
+@dataclass(frozen=True)
 class Report:
     """One exercise, graded. notes: what else a reader should know. printed: the end of what the code printed.
 
     skipped: the chapter that the student began at, when this exercise comes before it and so was not graded; else 0.
-    stood_on: the exercises whose code was the student's own, beside this one.
+    stood_on: the exercises whose code was the student's own, beside this one. questions: check -> what it had asked
+    last, for those that failed. seed: what the inputs were drawn with.
     """
 
     exercise: Exercise
@@ -38,6 +49,8 @@ class Report:
     trace: tuple[str, ...] = ()
     skipped: int = 0
     stood_on: tuple[str, ...] = ()
+    seed: int = 0
+    questions: Mapping[str, Question] = field(default_factory=dict)
 
     @property
     def score(self) -> int:
