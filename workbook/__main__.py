@@ -1,4 +1,4 @@
-"""`python -m workbook COMMAND`: build, steps, tree, lab, site, demo."""
+"""`python -m workbook COMMAND`: build, steps, tree, lab, site, new-exercise, demo."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ _COMMANDS = {
     "tree": ("workbook.show_tree:main", "tree [NN]: the package up to a chapter, new files marked"),
     "lab": ("workbook.lab:main", "JupyterLab on the first chapter that is not finished"),
     "site": ("workbook.site.cli:main", "build the website; --serve"),
+    "new-exercise": ("workbook.scaffold:main", "the files of an exercise, to be filled in"),
     "demo": ("workbook.demo:main", "the engine at work on the bundled model"),
 }
 
@@ -20,7 +21,7 @@ def main(argv: Sequence[str]) -> int:
     """Hand the arguments to a command; 2 for one that is not there."""
     if not argv or argv[0] not in _COMMANDS:
         for name, (_, text) in _COMMANDS.items():
-            print(f"python -m workbook {name:6} {text}", file=sys.stdout if argv[:1] == ["--help"] else sys.stderr)
+            print(f"python -m workbook {name:12} {text}", file=sys.stdout if argv[:1] == ["--help"] else sys.stderr)
         return 0 if argv[:1] == ["--help"] else 2
     module, _, function = _COMMANDS[argv[0]][0].partition(":")
     return int(getattr(importlib.import_module(module), function)(argv[1:]))

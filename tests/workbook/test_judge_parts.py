@@ -58,6 +58,24 @@ def test_streams_name_the_first_divergence() -> None:
         assert compare_streams(oracle([5]), bad, bound=0.1).verdict == "failed"
 
 
+def test_streams_end_where_hugging_faces_do() -> None:
+    padded = oracle([5, 6, 2, 0, 0], [8, 9, 4, 7, 1])  # a batch of Hugging Face's: the end, then padding
+    ends = {"most": 5, "eos_ids": (2, 3)}
+    assert compare_streams(padded, [[5, 6], [8, 9, 4, 7, 1]], **ends).verdict == "ok"
+    assert compare_streams(padded, [[5, 6, 2], [8, 9, 4, 7, 1]], **ends).verdict == "ok"
+    for got, words in (
+        ([[5, 6, 0, 0], [8, 9, 4, 7, 1]], "request 0 goes on after its 2 tokens"),
+        ([[5, 6], [8, 9, 4]], "request 1 ends after 3 tokens; expected 5"),
+        ([[5], [8, 9, 4, 7, 1]], "request 0 ends after 1 tokens; expected 2"),
+        ([[], []], "request 0 ends after 0 tokens"),
+        ([[5, 6], [8, 3, 4, 7, 1]], "request 1 ends after 1 tokens"),
+        ([[5, 6], [8, 9, 4, 7, 1, 1]], "request 1 goes on after its 5 tokens"),
+    ):
+        result = compare_streams(padded, got, **ends)
+        assert (result.verdict, words in result.message) == ("failed", True), result
+    assert compare_streams(padded, [[5, 6], [8, 9, 4]], most=3, eos_ids=(2,)).verdict == "ok"
+
+
 def test_ties_are_shown_and_many_say_nothing() -> None:
     many = oracle(*[[5]] * 9)
     close = oracle([5], gap=0.01)

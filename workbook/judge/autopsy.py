@@ -22,7 +22,6 @@ from .grade import job_of
 from .process import Child
 from .verdicts import Question, Report
 
-SECONDS = 30.0
 FOLDER = "work/rounds"
 
 
@@ -84,11 +83,13 @@ def first_wrong_round(mine: Sequence[Any], reference: Sequence[Any]) -> list[str
 
 
 def _ask_both(bench: Bench, text: str, question: Question) -> list[dict[str, Any]]:
+    exercise = bench.place.exercise
+
     def ask(whose: str) -> dict[str, Any]:
         try:
-            with Child(job_of(bench, whose, bench.place.exercise.file), SECONDS) as child:
+            with Child(job_of(bench, whose, exercise.file), exercise.seconds) as child:
                 child.load()
-                answer = child(question.probe, question.args, seconds=SECONDS, xray=question.oracle)
+                answer = child(question.probe, question.args, seconds=exercise.seconds, xray=question.oracle)
         except ChildError:
             return {}
         return answer if question.oracle and type(answer) is dict else {"value": answer}

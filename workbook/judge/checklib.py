@@ -8,7 +8,7 @@ reference or the oracle says. What `ask` raises need not be caught: it fails the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any, Literal, Protocol
@@ -124,29 +124,43 @@ def compare_streams(
     bound: float = TIE_GAP,
     diagnosis: str = "wrong-tokens",
     note: str = "",
+    most: int | None = None,
+    eos_ids: Collection[int] = (),
 ) -> Result:
-    """Compare generated ids with Hugging Face's, request by request, over the length that was asked for.
+    """Compare generated ids with Hugging Face's, request by request.
 
-    `got` is a list of id lists in the order of `expected`; each is compared to its own length, so a check must know
-    that it is long enough. Where the first difference is at a step whose gap is under `bound`, the request is a tie.
+    `got` is a list of id lists in the order of `expected`. most: how many tokens were asked for; each list must hold as
+    many, or end where Hugging Face's does. Without it each is compared to its own length, so a check must know that it
+    is long enough. eos_ids: both sides are compared up to the first of these, for what a library puts behind it (the
+    end itself, padding) is no token of the answer. Where the first difference is at a step whose gap is under `bound`,
+    the request is a tie.
     """
     if type(got) is not list or len(got) != len(expected) or not all(is_ids(ids) for ids in got):
         return Result.failed(diagnosis, f"expected {len(expected)} lists of token ids, got {short(got)}")
     ties = 0
-    for number, (want, ids) in enumerate(zip(expected, got, strict=True)):
-        step = first_difference(want.output_ids[: len(ids)], ids)
+    for number, (run, ids) in enumerate(zip(expected, got, strict=True)):
+        all_of_it = before_end(run.output_ids, eos_ids)
+        want, ids = all_of_it[: len(ids) if most is None else most], before_end(ids, eos_ids)
+        step = first_difference(want, ids)
         if step is None:
             continue
-        if step >= len(want.output_ids):
-            return Result.failed(diagnosis, f"request {number} goes on after its {len(want.output_ids)} tokens")
-        gap = want.gaps[step]
+        if step >= len(want):
+            return Result.failed(diagnosis, f"request {number} goes on after its {len(want)} tokens")
+        if step >= len(ids):
+            return Result.failed(diagnosis, f"request {number} ends after {step} tokens; expected {len(want)}")
+        gap = run.gaps[step]
         if gap < bound:
             ties += 1
             continue
-        where = f"request {number} ({len(want.ids)} prompt ids), step {step}"
-        tokens = f"token {ids[step]}, expected {want.output_ids[step]} (Hugging Face's gap there is {gap:.3g})"
+        where = f"request {number} ({len(run.ids)} prompt ids), step {step}"
+        tokens = f"token {ids[step]}, expected {want[step]} (Hugging Face's gap there is {gap:.3g})"
         return Result.failed(diagnosis, f"{where}: {tokens}. {note}".rstrip())
     return tied(ties, len(expected))
+
+
+def before_end(ids: Sequence[int], eos_ids: Collection[int]) -> Sequence[int]:
+    """The ids before the first that ends an answer."""
+    return ids[: next((i for i, token in enumerate(ids) if token in eos_ids), len(ids))]
 
 
 def tied(ties: int, total: int) -> Result:
