@@ -86,6 +86,7 @@ def test_a_schedule_that_went_wrong_is_shown(root: Path, capsys: pytest.CaptureF
     assert "python judge.py 05.1 --seed 3" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_state_that_went_wrong_is_placed() -> None:
     place = next(place for place in workplaces() if place.exercise.id == "05.3")
     variant = ROOT / place.exercise.variants_folder / "wrong_column_is_a_position.py"
