@@ -29,6 +29,8 @@ from minisgl_lite.engine.virtual import VirtualEngine
 from minisgl_lite.kvcache.radix import RadixTree
 
 VOCAB = 150_000
+CLOCK = time.process_time if time.get_clock_info("process_time").resolution < 1e-6 else time.perf_counter
+"""Processor time where it is fine enough: what else runs on the machine does not count."""
 TEXT = 2_000
 """Tokens of each of the texts that fill the cache."""
 
@@ -45,9 +47,9 @@ def fresh(ids: list[int]) -> list[int]:
 def milliseconds(work: Callable[[], None]) -> float:
     gc.collect()
     gc.disable()
-    start = time.perf_counter()
+    start = CLOCK()
     work()
-    took = (time.perf_counter() - start) * 1e3
+    took = (CLOCK() - start) * 1e3
     gc.enable()
     return took
 
