@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Literal
 
 Phase = Literal["prefill", "decode"]
 FinishReason = Literal["stop", "length", "abort"]
 Event = tuple[int, int | None, FinishReason | None]
 """One thing that happened to a request: (uid, token or None, why it ended or None)."""
+NO_TOKEN = -1
+"""In place of a sampled token: what the model said of this entry was not numbers, its request cannot go on."""
 
 
 class InvariantError(AssertionError):
@@ -28,7 +31,8 @@ class SamplingParams:
 
     temperature: 0 is greedy. top_k: -1 is off. top_p: 1.0 is off. max_tokens: most tokens to generate, at least 1.
     ignore_eos: an EOS is a token like any other. stop_token_ids, stop: further ends, as ids and as text.
-    seed: makes a sampled request repeatable. logprobs: how many log-probabilities a token reports.
+    seed: makes a sampled request repeatable. logprobs: how many of the most likely tokens are reported with each token
+    and its own log-probability.
     """
 
     temperature: float = 0.0
@@ -45,10 +49,10 @@ class SamplingParams:
         """Raise ValueError naming the field, its value and its limit; says nothing about what is implemented."""
         if type(self.max_tokens) is not int or self.max_tokens < 1:
             raise ValueError(f"max_tokens is {self.max_tokens!r}; it must be an integer of at least 1")
-        if not self.temperature >= 0.0:
-            raise ValueError(f"temperature is {self.temperature}; it must be at least 0")
-        if not 0.0 < self.top_p <= 1.0:
-            raise ValueError(f"top_p is {self.top_p}; it must be above 0 and at most 1")
+        if not (isinstance(self.temperature, Real) and self.temperature >= 0.0):
+            raise ValueError(f"temperature is {self.temperature!r}; it must be at least 0")
+        if not (isinstance(self.top_p, Real) and 0.0 < self.top_p <= 1.0):
+            raise ValueError(f"top_p is {self.top_p!r}; it must be above 0 and at most 1")
         if self.top_k != -1 and self.top_k < 1:
             raise ValueError(f"top_k is {self.top_k}; it must be -1 (off) or at least 1")
 
@@ -66,15 +70,19 @@ class Req:
         table_idx    row of the page table and of the token pool, or None while the request waits.
         pages        page numbers, in position order. Owned through the CacheManager.
         last_launch  index of the last batch that names this request; 0 before the first.
+        logprobs     one dict a sampled token, token id -> log-probability; None unless they are asked for.
+        error        why the engine gave the request up, "" if it did not.
     """
 
     __slots__ = (
         "cached_len",
+        "error",
         "finish_reason",
         "handle",
         "input_ids",
         "last_launch",
         "limit",
+        "logprobs",
         "pages",
         "params",
         "prompt_len",
@@ -104,6 +112,8 @@ class Req:
         self.pages: list[int] = []
         self.last_launch = 0
         self.finish_reason: FinishReason | None = None
+        self.logprobs: list[dict[int, float]] | None = None if params.logprobs is None else []
+        self.error = ""
         self.handle: object = None
         """The cache manager's own note about this request; nobody else looks at it."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import torch
@@ -16,8 +17,15 @@ class Chooser(Protocol):
         """Raise for parameters that it cannot serve; called before a request is queued."""
         ...
 
-    def __call__(self, logits: torch.Tensor, batch: Batch) -> torch.Tensor:
-        """logits [E, vocab] of the emitting entries, in order -> token ids [E], int64, on the same device."""
+    def __call__(self, logits: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, ...]:
+        """At launch, on the device: logits [E, vocab] of the emitting entries, in order -> tensors for the host.
+
+        The first holds the token ids [E], int64, NO_TOKEN where an entry has none; the others are the chooser's own.
+        """
+        ...
+
+    def read(self, batch: Batch, arrived: Sequence[torch.Tensor]) -> list[int]:
+        """At settle, on the host: those tensors, arrived -> one token for each emitting entry, or NO_TOKEN."""
         ...
 
 
@@ -34,6 +42,11 @@ class Greedy:
             if asked:
                 raise NotImplementedError(f"SamplingParams({name}) comes with chapter 10 (sampling)")
 
-    def __call__(self, logits: torch.Tensor, batch: Batch) -> torch.Tensor:
+    def __call__(self, logits: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, ...]:
         """See Chooser."""
-        return logits.argmax(-1)
+        return (logits.argmax(-1),)
+
+    def read(self, batch: Batch, arrived: Sequence[torch.Tensor]) -> list[int]:
+        """See Chooser."""
+        ids: list[int] = arrived[0].tolist()
+        return ids

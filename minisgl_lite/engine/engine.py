@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 
@@ -14,17 +14,24 @@ from ..models.decoder import CausalLM
 from .choose import Chooser
 from .slots import Tables
 
+Fetch = Callable[[Sequence[torch.Tensor]], Callable[[], Sequence[torch.Tensor]]]
+"""Called at launch with tensors that are, or will be, on the device; what it returns waits for them, on the host."""
+
+
+def fetch_in_order(tensors: Sequence[torch.Tensor]) -> Callable[[], Sequence[torch.Tensor]]:
+    """The plain Fetch: copy when the host asks. On a GPU that waits for everything launched so far."""
+    return lambda: [tensor.cpu() for tensor in tensors]
+
 
 class ForwardOutput:
-    """Sampled ids [E] that are, or will be, on the device."""
+    """What a launched batch will say: see Output."""
 
-    def __init__(self, ids: torch.Tensor) -> None:
-        self._ids = ids
+    def __init__(self, batch: Batch, wait: Callable[[], Sequence[torch.Tensor]], chooser: Chooser) -> None:
+        self._batch, self._wait, self._chooser = batch, wait, chooser
 
     def tokens(self) -> list[int]:
-        """Wait for the step and return its tokens."""
-        ids: list[int] = self._ids.tolist()
-        return ids
+        """Wait for the step and return its tokens. To be called once."""
+        return self._chooser.read(self._batch, self._wait())
 
 
 class Engine:
@@ -37,10 +44,11 @@ class Engine:
         tables: Tables,
         attention: AttentionBackend,
         choose: Chooser,
+        fetch: Fetch = fetch_in_order,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.decoder, self.pool, self.tables = decoder, pool, tables
-        self.attention, self.choose, self.now = attention, choose, clock
+        self.attention, self.choose, self.fetch, self.now = attention, choose, fetch, clock
 
     @torch.inference_mode()
     def forward_batch(self, batch: Batch) -> ForwardOutput:
@@ -49,9 +57,10 @@ class Engine:
         hidden = self.decoder.forward(inputs.ids, inputs.positions, self.attention.prepare(inputs))
         if inputs.last is not None:
             hidden = hidden[inputs.last]
-        ids = self.choose(self.decoder.logits(hidden), batch)
-        self.tables.token_pool[inputs.emit_rows, inputs.emit_cols] = ids
-        return ForwardOutput(ids)
+        chosen = self.choose(self.decoder.logits(hidden), batch)
+        # the next step may be launched before the host learns that an entry has no token: it then reads token 0
+        self.tables.token_pool[inputs.emit_rows, inputs.emit_cols] = chosen[0].clamp(min=0)
+        return ForwardOutput(batch, self.fetch(chosen), self.choose)
 
     def check(self, accounts: dict[int, Req]) -> None:
         """Raise InvariantError unless the page table says what the accounts say. Reads the device: for tests."""

@@ -20,7 +20,11 @@ def upload(device: torch.device, *parts: Sequence[int]) -> tuple[torch.Tensor, .
         flat += part
     if not flat:
         return tuple(torch.empty(0, dtype=torch.int64, device=device) for _ in parts)
-    whole = torch.frombuffer(array("q", flat), dtype=torch.int64).to(device)
+    whole = torch.frombuffer(array("q", flat), dtype=torch.int64)
+    if device.type == "cuda":
+        # a copy from pinned memory need not be waited for, and torch gives the memory to nobody else before it is done
+        whole = whole.pin_memory()
+    whole = whole.to(device, non_blocking=device.type == "cuda")
     return torch.split(whole, [len(part) for part in parts])
 
 

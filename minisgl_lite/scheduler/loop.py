@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from ..core import Batch, Event
+from ..core import NO_TOKEN, Batch, Event
 from .scheduler import Scheduler
 
 
@@ -13,7 +13,7 @@ class Output(Protocol):
     """A launched batch's result. The device may still be computing it."""
 
     def tokens(self) -> list[int]:
-        """Wait for the batch; one token for each emitting entry. The only wait in the engine."""
+        """Wait for the batch; one token, or NO_TOKEN, for each emitting entry. The only wait in the engine."""
         ...
 
 
@@ -76,6 +76,8 @@ class Loop:
         except BaseException:
             self.scheduler.fail(flight.batch)
             raise
+        if NO_TOKEN in tokens:
+            self.scheduler.give_up(flight.batch, tokens)
         events = self.scheduler.commit(flight.batch, tokens)
         self.record(flight, self.runner.now())
         return events

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from ..core import Batch, Event, FinishReason, Req, require
+from ..core import NO_TOKEN, Batch, Event, FinishReason, Req, require
 from .cache import CacheManager
 from .decode import DecodeManager
 from .phase import PhasePolicy
@@ -107,16 +107,36 @@ class Scheduler:
         for req, start in zip(batch.reqs, batch.starts, strict=True):
             req.cached_len = min(req.cached_len, start)
         for req in batch.reqs:
-            self.abort(req.uid)
+            if self.abort(req.uid):
+                req.error = "its forward pass raised"
         self._retire()
+
+    def give_up(self, batch: Batch, tokens: list[int]) -> None:
+        """End the requests of `batch` that have NO_TOKEN, as aborted; to be called before `tokens` are committed.
+
+        What such an entry was to compute does not count as computed. The others know nothing of it.
+        """
+        entries = range(len(batch.reqs)) if batch.emits is None else batch.emits
+        for i, token in zip(entries, tokens, strict=True):
+            req = batch.reqs[i]
+            if token == NO_TOKEN:
+                req.cached_len = min(req.cached_len, batch.starts[i])
+                if self.abort(req.uid):
+                    req.error = f"the logits after position {batch.starts[i] + batch.lens[i] - 1} are not numbers"
 
     def abort(self, uid: int) -> bool:
         """End a request wherever it is. False when the uid is unknown or has ended: then nothing happens."""
+        ended = self.end(uid, "abort")
+        if ended:
+            self._notes.append((uid, None, "abort"))
+        return ended
+
+    def end(self, uid: int, reason: FinishReason) -> bool:
+        """As `abort`, for any reason, and without an event: the caller knows already."""
         req = self.live.get(uid)
         if req is None:
             return False
-        self._finish(req, "abort")
-        self._notes.append((uid, None, "abort"))
+        self._finish(req, reason)
         self._retire()
         return True
 
