@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import accumulate
 from typing import NamedTuple, Protocol
 
 import torch
 import torch.nn.functional as F
 
+from ..engine.inputs import upload
 from ..engine.slots import StepInputs
 from ..kvcache.pool import KVPool
 from ..models.decoder import Attend
@@ -34,9 +36,34 @@ class TorchPagedAttention:
 
     def prepare(self, inputs: StepInputs) -> Attend:
         """Choose the decode or the prefill form and precompute its indices."""
+        if self.pool.page_size > 1:
+            self._clean_tails(inputs)
         if inputs.last is None:
             return _DecodeStep(self.pool, inputs, self._room_for)
         return _PrefillStep(self.pool, inputs)
+
+    def _clean_tails(self, inputs: StepInputs) -> None:
+        """Zero what lies behind the new tokens in the last page of each entry that begins this page.
+
+        A decode step reads whole pages and masks what is not there yet. The page's last owner may have left values
+        there that are not numbers, and no mask makes a number of them: NaN plus -inf is NaN, and so is 0 times NaN.
+        """
+        size = self.pool.page_size
+        ends = map(int.__add__, inputs.starts, inputs.lens)
+        flat = accumulate(inputs.lens)
+        begun = [
+            at - 1
+            for start, end, at in zip(inputs.starts, ends, flat, strict=True)
+            if end % size and start <= end - end % size
+        ]
+        if begun:
+            (at,) = upload(inputs.ids.device, begun)
+            last = inputs.out_loc[at, None]
+            offset = last % size
+            offsets = torch.arange(size, device=last.device).maximum(offset + 1)
+            tails = (last - offset + offsets).flatten()
+            self.pool.k.index_fill_(1, tails, 0)
+            self.pool.v.index_fill_(1, tails, 0)
 
     def _room_for(self, pages: int) -> torch.Tensor:
         """Room [2, at least `pages`, numbers a page] for gathered keys and values, the same for all layers and steps.
@@ -65,7 +92,7 @@ class _DecodeStep:
         self.pool, self.out_loc = pool, inputs.out_loc
         starts = inputs.starts
         by_length = sorted(range(len(starts)), key=starts.__getitem__)
-        self.order = torch.tensor(by_length, device=inputs.ids.device)
+        (self.order,) = upload(inputs.ids.device, by_length)
         count = 4 if len(starts) >= 16 else 2 if len(starts) >= 6 else 1
         cuts = [i * len(starts) // count for i in range(count + 1)]
         longest = [starts[by_length[hi - 1]] + 1 for hi in cuts[1:]]
