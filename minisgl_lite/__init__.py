@@ -6,12 +6,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .answers import Completion as Completion
     from .config import EngineConfig as EngineConfig
     from .core import SamplingParams as SamplingParams
     from .llm import LLM as LLM
-    from .llm import Completion as Completion
 
-_EXPORTS = {"LLM": "llm", "Completion": "llm", "SamplingParams": "core", "EngineConfig": "config"}
+_EXPORTS = {"LLM": "llm", "Completion": "answers", "SamplingParams": "core", "EngineConfig": "config"}
 __all__ = ["LLM", "Completion", "EngineConfig", "SamplingParams"]
 
 

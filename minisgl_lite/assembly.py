@@ -66,10 +66,12 @@ CHOICES: dict[str, dict[Any, Choice]] = {
         False: Choice("scheduler.loop", "Loop", "05"),
         True: Choice("scheduler.overlap", "OverlapLoop", "09"),
     },
+    "copy_stream": {"on": Choice("engine.streams", "CopyStream", "09")},
     "chooser": {
         "greedy": Choice("engine.choose", "Greedy", "05"),
         "sampler": Choice("engine.sampler", "Sampler", "10"),
     },
+    "text": {"incremental": Choice("tokenizer.output", "OutputText", "10")},
     "attention_backend": {
         "torch": Choice("attention.paged", "TorchPagedAttention", "04"),
         "flashinfer": Choice("attention.flashinfer", "FlashInferAttention", "11"),
@@ -187,7 +189,7 @@ def context_length(config: EngineConfig, model_limit: int) -> int:
 
 def build_engine(config: EngineConfig, checkpoint: Checkpoint, max_seq_len: int, chooser: Any) -> Engine:
     """The tensors: pool and tables for a loaded checkpoint, on its device."""
-    from .engine.engine import Engine
+    from .engine.engine import Engine, fetch_in_order
     from .engine.slots import Tables
     from .kvcache.pool import KVPool
 
@@ -196,7 +198,10 @@ def build_engine(config: EngineConfig, checkpoint: Checkpoint, max_seq_len: int,
     pool = KVPool(model.num_layers, pages, config.page_size, model.num_kv_heads, model.head_dim, dtype, device)
     tables = Tables(config.max_running_req, max_seq_len, config.page_size, device)
     attention = find("attention_backend", config.attention_backend)(pool)
-    return Engine(checkpoint.decoder, pool, tables, attention, chooser)
+    # a CPU does its work when it is asked to; only on a GPU does something else run while results are fetched
+    behind = device.type == "cuda" and find("overlap", config.overlap) is not Loop
+    fetch = find("copy_stream", "on")(device) if behind else fetch_in_order
+    return Engine(checkpoint.decoder, pool, tables, attention, chooser, fetch)
 
 
 def default_pages(config: EngineConfig, checkpoint: Checkpoint, max_seq_len: int) -> int:

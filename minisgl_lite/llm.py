@@ -2,40 +2,20 @@
 
 from __future__ import annotations
 
-import operator
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from .answers import Answer, Answers, Completion, Piece
 from .assembly import Custom, assemble
 from .config import EngineConfig
-from .core import Event, FinishReason, InvariantError, Req, SamplingParams
+from .core import Event, InvariantError, SamplingParams
+from .door import Door, Prompt
 from .trace import Round
 
 if TYPE_CHECKING:
     from .models.checkpoint import Checkpoint
-
-Prompt = str | Sequence[int]
-
-
-@dataclass(frozen=True)
-class Completion:
-    """What a prompt led to. token_ids never holds the token of a stop; finish_reason: "stop", "length" or "abort"."""
-
-    text: str
-    token_ids: list[int]
-    finish_reason: FinishReason
-    logprobs: list[dict[int, float]] | None = None
-
-
-@dataclass
-class _Collected:
-    """What `generate` has of one request so far."""
-
-    token_ids: list[int] = field(default_factory=list)
-    reason: FinishReason | None = None
 
 
 class LLM:
@@ -72,6 +52,8 @@ class LLM:
         self._parts = assemble(EngineConfig(**options), custom)
         self._loop, self._scheduler = self._parts.schedule.loop, self._parts.schedule.scheduler
         self._next_uid = 0
+        self._door = Door(self._parts)
+        self._answers = Answers(self._scheduler.end)
         self._mailbox: list[Event] = []
         self._closed = False
 
@@ -85,60 +67,72 @@ class LLM:
         Every prompt is checked before the first is queued (ValueError). When a step raises, this call's requests are
         aborted and the exception goes on. Events of requests that others submitted wait for the next `step`.
         """
-        requests = self._checked(prompts, params)
-        got = {req.uid: _Collected() for req in requests}
-        for req in requests:
-            self._scheduler.submit(req)
+        self._require_open()
+        answers = [Answer(req, self._door.text(req)) for req in self._door.requests(prompts, params, self._next_uid)]
+        self._next_uid += len(answers)
+        for answer in answers:
+            self._start(answer)
         try:
-            while any(c.reason is None for c in got.values()):
-                self._collect(got, self._progress())
-        except BaseException:
-            for uid in got:
-                self._scheduler.abort(uid)
-            self._mailbox += [e for e in self._scheduler.take_notes() if e[0] not in got]
-            raise
-        return [self._completion(got[req.uid]) for req in requests]
+            while any(answer.reason is None for answer in answers):
+                self._progress()
+            self._drain()
+        finally:
+            self._forget(answers)
+        decode = self._parts.checkpoint.decode
+        return [answer.completion(decode) for answer in answers]
 
-    def _checked(
-        self, prompts: Sequence[Prompt], params: SamplingParams | Sequence[SamplingParams] | None
-    ) -> list[Req]:
-        if isinstance(prompts, str):
-            raise ValueError("prompts is one string; pass a list of prompts")
-        each = (
-            [params or SamplingParams()] * len(prompts) if isinstance(params, SamplingParams | None) else list(params)
-        )
-        if len(each) != len(prompts):
-            raise ValueError(f"{len(prompts)} prompts, but {len(each)} sampling params")
-        requests: list[Req] = []
-        for prompt, p in zip(prompts, each, strict=True):
-            requests.append(self._new_req(prompt, p, self._next_uid + len(requests)))
-        self._next_uid += len(requests)
-        return requests
+    def _start(self, answer: Answer) -> None:
+        self._scheduler.submit(answer.req)
+        self._answers.add(answer)
 
-    def _progress(self) -> list[Event]:
+    def _progress(self) -> None:
         before = (self._scheduler.launched, self._scheduler.committed)
         events = self._loop.step()
         if not events and before == (self._scheduler.launched, self._scheduler.committed):
             raise InvariantError("requests are waiting, but no round can be made")
-        return events
+        self._mailbox += self._answers.sort(events)
 
-    def _collect(self, got: dict[int, _Collected], events: list[Event]) -> None:
-        for event in events:
-            uid, token, reason = event
-            if uid not in got:
-                self._mailbox.append(event)
-                continue
-            if token is not None and reason != "stop":
-                got[uid].token_ids.append(token)
-            got[uid].reason = reason
+    def _drain(self) -> None:
+        """Settle what is still in flight when nobody waits for it any more."""
+        while not self._scheduler.live and self._loop.has_work:
+            self._progress()
 
-    def _completion(self, collected: _Collected) -> Completion:
-        assert collected.reason is not None
-        return Completion(self._parts.checkpoint.decode(collected.token_ids), collected.token_ids, collected.reason)
+    def _forget(self, answers: Iterable[Answer]) -> None:
+        """Abort those of `answers` that have not ended; nobody is told."""
+        mine = [answer.req.uid for answer in answers if answer.reason is None]
+        for answer in answers:
+            self._answers.discard(answer)
+        for uid in mine:
+            self._scheduler.abort(uid)
+        others = [event for event in self._scheduler.take_notes() if event[0] not in mine]
+        self._mailbox += self._answers.sort(others)
 
-    def stream(self, prompt: Prompt, params: SamplingParams | None = None) -> Iterator[tuple[str, int, Any]]:
-        """(new text, token, reason) for each token of one prompt, as it comes. Comes with chapter 10."""
-        raise NotImplementedError("LLM.stream comes with chapter 10 (sampling)")
+    def stream(self, prompt: Prompt, params: SamplingParams | None = None) -> Iterator[Piece]:
+        """(new text, token, reason) for each token of one prompt, as it comes; the last one has the reason.
+
+        The texts, joined, are what `generate` gives; text that may be cut off yet comes later than its token. The token
+        of a stop is None. The prompt is checked at once (ValueError) and queued with the first piece; whoever closes
+        the iterator aborts it. Raises RuntimeError when the engine gives the request up. Comes with chapter 10.
+        """
+        self._require_open()
+        req = self._door.request(prompt, params, self._next_uid)
+        return self._pieces(Answer(req, self._door.streamed_text(req)))
+
+    def _pieces(self, answer: Answer) -> Iterator[Piece]:
+        self._require_open()
+        answer.req.uid, self._next_uid = self._next_uid, self._next_uid + 1
+        self._start(answer)
+        try:
+            while answer.reason is None or answer.pieces:
+                while not answer.pieces:
+                    self._progress()
+                if answer.reason is not None:
+                    self._drain()
+                if answer.req.error:
+                    raise RuntimeError(f"the request was given up: {answer.req.error}")
+                yield answer.pieces.popleft()
+        finally:
+            self._forget([answer])
 
     # ---- request by request ---------------------------------------------------------------------------------------
 
@@ -147,18 +141,22 @@ class LLM:
 
         max_tokens is cut to what context and pool leave room for; the request then ends with "length".
         """
-        if uid is not None and self._scheduler.in_use(uid):
+        if uid is not None and (self._scheduler.in_use(uid) or any(event[0] == uid for event in self._mailbox)):
             raise ValueError(f"uid {uid} is in use by a request that has not ended yet")
-        req = self._new_req(prompt, params or SamplingParams(), self._next_uid if uid is None else uid)
+        self._require_open()
+        req = self._door.request(prompt, params, self._next_uid if uid is None else uid)
         self._scheduler.submit(req)
+        if (text := self._door.text(req)) is not None:
+            self._answers.add(Answer(req, text, awaited=False))
         self._next_uid = max(self._next_uid, req.uid + 1)
         return req.uid
 
     def step(self) -> list[Event]:
         """Run one round; (uid, token or None, finish reason or None) for each thing that happened."""
         self._require_open()
-        events, self._mailbox = self._mailbox, []
-        return events + self._loop.step()
+        events = self._answers.sort(self._loop.step())
+        events, self._mailbox = self._mailbox + events, []
+        return events
 
     def abort(self, uid: int) -> None:
         """End a request; the next step delivers (uid, None, "abort"), once. Unknown or ended: ignored."""
@@ -168,41 +166,6 @@ class LLM:
     def has_work(self) -> bool:
         """Whether a step would do or deliver anything."""
         return bool(self._mailbox) or self._loop.has_work
-
-    def _new_req(self, prompt: Prompt, params: SamplingParams, uid: int) -> Req:
-        self._require_open()
-        if type(uid) is not int:
-            raise ValueError(f"uid is {uid!r}; it must be an integer")
-        params.validate()
-        self._parts.chooser.check(params)
-        ids = self._token_ids(prompt)
-        most = self._most_tokens(len(ids), params.max_tokens)
-        return Req(uid, ids, params, eos_ids=self._parts.checkpoint.config.eos_ids, max_tokens=most)
-
-    def _most_tokens(self, prompt_len: int, wanted: int) -> int:
-        """The door: `wanted`, cut to what context and pool leave room for; ValueError when the prompt is too long."""
-        pool = self._scheduler.cache.allocator.num_tokens
-        limit = min(self._parts.max_seq_len, pool)
-        if prompt_len > limit:
-            which = "context" if limit == self._parts.max_seq_len else "KV pool"
-            raise ValueError(f"the prompt has {prompt_len} tokens; the {which} holds {limit}")
-        return min(wanted, limit - prompt_len + 1)
-
-    def _token_ids(self, prompt: Prompt) -> list[int]:
-        if isinstance(prompt, str):
-            ids = self._parts.checkpoint.encode(prompt)
-        else:
-            try:
-                ids = [operator.index(token) for token in prompt]
-            except TypeError:
-                raise ValueError(f"a prompt is a string or a list of token ids, not {prompt!r:.80}") from None
-        if not ids:
-            raise ValueError("the prompt is empty; it needs at least one token")
-        vocab = self._parts.checkpoint.config.vocab_size
-        for position, token in enumerate(ids):
-            if not 0 <= token < vocab:
-                raise ValueError(f"token id {token} at position {position} is outside the vocabulary 0..{vocab - 1}")
-        return ids
 
     # ---- looking inside -------------------------------------------------------------------------------------------
 

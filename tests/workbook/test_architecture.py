@@ -21,12 +21,14 @@ TORCH_FREE = (
     "scheduler",
     "kvcache.pages",
     "kvcache.radix",
+    "answers",
+    "engine.lanes",
     "engine.virtual",
     "engine.shadow",
 )
 MAX_FILE, MAX_FUNCTION = 200, 40
 # the public interface documents every option, and the composition root lists every part: splitting either would hide it
-LONGER = {"minisgl_lite/llm.py": 240, "minisgl_lite/assembly.py": 220}
+LONGER = {"minisgl_lite/llm.py": 210, "minisgl_lite/assembly.py": 220}
 
 
 def imports_of(module: str) -> Iterator[str]:

@@ -1,9 +1,9 @@
 """right: one limit after the other"""
 
 
-class LLM:
-    def _most_tokens(self, prompt_len: int, wanted: int) -> int:
-        allocator, context = self._scheduler.cache.allocator, self._parts.max_seq_len
+class Door:
+    def most_tokens(self, prompt_len: int, wanted: int) -> int:
+        allocator, context = self.parts.schedule.scheduler.cache.allocator, self.parts.max_seq_len
         pool = allocator.num_pages * allocator.page_size
         if prompt_len > context and context <= pool:
             raise ValueError(f"the prompt has {prompt_len} tokens; the context holds {context}")

@@ -4,10 +4,10 @@ Looks at the context only: what the pool cannot hold waits for ever, and everybo
 """
 
 
-class LLM:
-    def _most_tokens(self, prompt_len: int, wanted: int) -> int:
-        limit = self._parts.max_seq_len
+class Door:
+    def most_tokens(self, prompt_len: int, wanted: int) -> int:
+        limit = self.parts.max_seq_len
         if prompt_len > limit:
-            which = "context" if limit == self._parts.max_seq_len else "KV pool"
+            which = "context" if limit == self.parts.max_seq_len else "KV pool"
             raise ValueError(f"the prompt has {prompt_len} tokens; the {which} holds {limit}")
         return min(wanted, limit - prompt_len + 1)

@@ -4,10 +4,10 @@ Looks at the pool only.
 """
 
 
-class LLM:
-    def _most_tokens(self, prompt_len: int, wanted: int) -> int:
-        limit = self._scheduler.cache.allocator.num_tokens
+class Door:
+    def most_tokens(self, prompt_len: int, wanted: int) -> int:
+        limit = self.parts.schedule.scheduler.cache.allocator.num_tokens
         if prompt_len > limit:
-            which = "context" if limit == self._parts.max_seq_len else "KV pool"
+            which = "context" if limit == self.parts.max_seq_len else "KV pool"
             raise ValueError(f"the prompt has {prompt_len} tokens; the {which} holds {limit}")
         return min(wanted, limit - prompt_len + 1)
