@@ -58,7 +58,7 @@ def timeline(trace: Iterable[Any], names: Mapping[int, str] | None = None) -> Ti
     shown = rounds[:MAX_ROUNDS]
     order: dict[int, None] = {}
     for r in shown:
-        order |= dict.fromkeys([*(uid for uid, *_ in _field(r, "entries", ())), *_field(r, "waiting_uids", ())])
+        order |= dict.fromkeys([*(uid for uid, *_ in read_field(r, "entries", ())), *read_field(r, "waiting_uids", ())])
     uids = tuple(order)[:MAX_REQUESTS]
     left_out = []
     if len(rounds) > len(shown):
@@ -73,10 +73,10 @@ def _columns(rounds: list[Any], rows: Timeline) -> Iterable[Column]:
     begun: set[int] = set()  # only asked for membership: no order comes from it
     done: set[int] = set()
     for number, r in enumerate(rounds):
-        entries = {uid: tokens for uid, _, tokens in _field(r, "entries", ())}
-        ends = dict(_field(r, "finished", ()))
-        waiting = dict.fromkeys(_field(r, "waiting_uids", ()))
-        phase = str(_field(r, "phase", "decode"))
+        entries = {uid: tokens for uid, _, tokens in read_field(r, "entries", ())}
+        ends = dict(read_field(r, "finished", ()))
+        waiting = dict.fromkeys(read_field(r, "waiting_uids", ()))
+        phase = str(read_field(r, "phase", "decode"))
         cells = []
         for uid in rows.uids:
             state: State = "gone"
@@ -90,12 +90,13 @@ def _columns(rounds: list[Any], rows: Timeline) -> Iterable[Column]:
                 cells.append(Cell(uid, state, entries.get(uid, 0), ends.get(uid, "")))
         begun.update(entries)
         done.update(ends)
-        counters = {name: value for name in COUNTERS if (value := _field(r, name, None)) is not None}
-        index = _field(r, "index", number)
+        counters = {name: value for name in COUNTERS if (value := read_field(r, name, None)) is not None}
+        index = read_field(r, "index", number)
         yield Column(index, phase, tuple(cells), counters, _sentence(index, phase, cells, counters, rows))
 
 
-def _field(record: Any, name: str, default: Any) -> Any:
+def read_field(record: Any, name: str, default: Any) -> Any:
+    """A field of a record, or of a mapping in its place."""
     return record.get(name, default) if isinstance(record, Mapping) else getattr(record, name, default)
 
 
