@@ -1,0 +1,72 @@
+"""The door: what becomes a request, and what is refused before anything is queued. Chapter 05."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+
+from .answers import Text
+from .assembly import Parts, find
+from .core import Req, SamplingParams
+
+Prompt = str | Sequence[int]
+
+
+class Door:
+    """Makes requests of prompts. Every refusal is a ValueError that names the value and its limit."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts, self.checkpoint = parts, parts.checkpoint
+
+    def request(self, prompt: Prompt, params: SamplingParams | None, uid: int) -> Req:
+        """A request that can run; max_tokens is cut to what context and pool leave room for."""
+        params = SamplingParams() if params is None else params
+        if type(uid) is not int:
+            raise ValueError(f"uid is {uid!r}; it must be an integer")
+        params.validate()
+        self.parts.chooser.check(params)
+        if params.stop:
+            _ = self.checkpoint.tokenizer  # without one there is no text in which to look for them
+        ids = self._token_ids(prompt)
+        most = self.most_tokens(len(ids), params.max_tokens)
+        return Req(uid, ids, params, eos_ids=self.checkpoint.config.eos_ids, max_tokens=most)
+
+    def most_tokens(self, prompt_len: int, wanted: int) -> int:
+        """`wanted`, cut to what context and pool leave room for; ValueError when the prompt is too long for either."""
+        raise NotImplementedError("exercise 06.2: write the body of Door.most_tokens")
+
+    def requests(
+        self, prompts: Sequence[Prompt], params: SamplingParams | Sequence[SamplingParams] | None, first_uid: int
+    ) -> list[Req]:
+        """One request a prompt, with uids from `first_uid` on. `params`: one for all, or one a prompt."""
+        if isinstance(prompts, str):
+            raise ValueError("prompts is one string; pass a list of prompts")
+        each = [params] * len(prompts) if isinstance(params, SamplingParams | None) else list(params)
+        if len(each) != len(prompts):
+            raise ValueError(f"{len(prompts)} prompts, but {len(each)} sampling params")
+        return [self.request(*pair, first_uid + i) for i, pair in enumerate(zip(prompts, each, strict=True))]
+
+    def text(self, req: Req) -> Text | None:
+        """What follows the text of an answer, where that decides when it ends; else None."""
+        return self.streamed_text(req) if req.params.stop else None
+
+    def streamed_text(self, req: Req) -> Text:
+        """What follows the text of an answer as it grows. NotImplementedError where chapter 10 is not there."""
+        text: Text = find("text", "incremental")(self.checkpoint.decode, req.params.stop)
+        return text
+
+    def _token_ids(self, prompt: Prompt) -> list[int]:
+        if isinstance(prompt, str):
+            ids = self.checkpoint.encode(prompt)
+        else:
+            try:
+                ids = [operator.index(token) for token in prompt]
+            except TypeError:
+                raise ValueError(f"a prompt is a string or a list of token ids, not {prompt!r:.80}") from None
+        if not ids:
+            raise ValueError("the prompt is empty; it needs at least one token")
+        vocab = self.checkpoint.config.vocab_size
+        for position, token in enumerate(ids):
+            if not 0 <= token < vocab:
+                raise ValueError(f"token id {token} at position {position} is outside the vocabulary 0..{vocab - 1}")
+        return ids
