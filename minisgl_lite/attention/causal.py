@@ -9,15 +9,16 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor
     """Causal attention of the last T of S positions: q [T, H, D], k and v [S, KV, D] -> [T, H, D], T <= S.
 
     Query i is at position S - T + i and sees keys 0 .. S - T + i: the mask is aligned at the bottom right, so with
-    T = S it is the familiar triangle. Query heads h * H/KV .. share KV head h. Softmax runs in float32.
+    T = S it is the familiar triangle. Query heads h * H/KV .. share KV head h. Scores and
+    their softmax are computed in float32, whatever the dtype of q and k.
     """
     new, total = q.shape[0], k.shape[0]
     group = q.shape[1] // k.shape[1]
     # repeat, not tile: neighbours share a KV head (0 0 1 1, not 0 1 0 1)
     k, v = k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
-    scores = torch.einsum("thd,shd->hts", q, k) * q.shape[-1] ** -0.5
+    scores = torch.einsum("thd,shd->hts", q.float(), k.float()) * q.shape[-1] ** -0.5
     hidden = torch.ones(new, total, dtype=torch.bool, device=q.device).triu(total - new + 1)
-    weights = scores.float().masked_fill(hidden, float("-inf")).softmax(-1).to(v.dtype)
+    weights = scores.masked_fill(hidden, float("-inf")).softmax(-1).to(v.dtype)
     return torch.einsum("hts,shd->thd", weights, v)
 
 

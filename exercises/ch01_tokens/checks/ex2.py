@@ -95,8 +95,11 @@ MISTAKES: list[tuple[str, str, dict[str, Any]]] = [
 def name_attention(got: Heads, q: Heads, k: Heads, v: Heads) -> tuple[str, str]:
     """The mistake that would give exactly this answer, and what it means."""
     size = len(q[0][0])
-    without_root = ("scale-without-root", "the scores are divided by D, not by its square root", {"scale": 1 / size})
-    for slug, meaning, change in [*MISTAKES, without_root]:
+    scales = [("scale-without-root", "the scores are divided by D, not by its square root", {"scale": 1 / size})]
+    for axis, n in (("H", len(q[0])), ("T", len(q)), ("S", len(k))):
+        meaning = f"the scores are divided by the square root of {axis}, not of D"
+        scales.append(("scale-of-another-axis", meaning, {"scale": n**-0.5}))
+    for slug, meaning, change in [*MISTAKES, *scales]:
         wrong = attended(q, k, v, **change)
         if wrong is not None and close(got, wrong):
             return slug, meaning
@@ -112,6 +115,9 @@ def check_one_head(ask: Ask, rng: Random) -> Result:
     """One head over one token, then over a whole sequence: scale, mask, softmax."""
     for tokens in (1, 6):
         result = compare_attention(ask, rng, tokens, tokens, 1, 1)
+        if result.diagnosis == "scale-missing":  # with one head, the square root of H is 1: ask again with three
+            again = compare_attention(ask, rng, tokens, tokens, 3, 3)
+            return again if again.diagnosis == "scale-of-another-axis" else result
         if result.verdict != "ok":
             return result
     return Result.ok()
@@ -172,7 +178,7 @@ def check_same_dtype(ask: Ask, rng: Random) -> Result:
 
 
 def check_softmax_in_float32(ask: Ask, rng: Random) -> Result:
-    """bfloat16 in: which dtype did the softmax see? And was it written here at all?"""
+    """bfloat16 in: in which dtype are softmax and scores? And was it written here at all?"""
     seen, _ = ask_halved(ask, rng)
     if seen["ready_made"]:
         message = "this calls scaled_dot_product_attention: the exercise is to write what is inside it"
@@ -181,6 +187,13 @@ def check_softmax_in_float32(ask: Ask, rng: Random) -> Result:
     if low:
         message = f"bfloat16 went in, and softmax ran in {low}; convert the scores with .float() before it"
         return Result.failed("softmax-in-low-precision", message)
+    # dot products of 512 and 514, which bfloat16 cannot tell apart
+    q, k, v = [[[16.0, 1.0, 0.0, 0.0]]], [[[32.0, 0.0, 0.0, 0.0]], [[32.0, 2.0, 0.0, 0.0]]], [[[0.0] * 4], [[1.0] * 4]]
+    weight = ask("attention", {"q": q, "k": k, "v": v, "dtype": "bfloat16"})["out"][0][0][0]
+    if not close(weight, 1 / (1 + math.exp(-1)), 0.02):
+        told = f"bfloat16 in, scores of 256 and 257: the second key has the weight {weight}, expected 0.73"
+        message = f"{told}; the scores were rounded before the softmax: convert q and k, not the scores, with .float()"
+        return Result.failed("scores-in-low-precision", message)
     return Result.ok()
 
 

@@ -98,9 +98,25 @@ def check_shapes(ask: Ask, rng: Random) -> Result:
         for name, shape in expected_places(sizes).items():
             if got[name] != shape:
                 message = f"{told}: the place of {name} has the shape {got[name]}, the tensor {shape}"
+                if cut := cut_at_its_length(sizes, name, got):
+                    return Result.failed("slice-ends-at-its-length", f"{message}; {cut}")
                 fused = any(part in name for part in ("q_proj", "k_proj", "v_proj"))
                 return Result.failed("grouped-heads-forgotten" if fused else "wrong-shape", message)
     return Result.ok(f"{len(CONFIGS)} configs")
+
+
+def cut_at_its_length(sizes: dict[str, Any], name: str, got: dict[str, list[int]]) -> str:
+    """What a slice [start : n] in the place of [start : start + n] means, if all parts of this layer look like it."""
+    queries, keys = (sizes[heads] * sizes["head_dim"] for heads in ("num_heads", "num_kv_heads"))
+    wide = sizes["intermediate_size"]
+    parts = {"q_proj": (0, queries), "k_proj": (queries, keys), "v_proj": (queries + keys, keys)}
+    parts |= {"gate_proj": (0, wide), "up_proj": (wide, wide)}
+    mine = next((part for part in parts if part in name), "")
+    group = ("gate_proj", "up_proj") if mine in ("gate_proj", "up_proj") else ("q_proj", "k_proj", "v_proj")
+    if not mine or any(got[name.replace(mine, part)][0] != max(0, parts[part][1] - parts[part][0]) for part in group):
+        return ""
+    start, n = parts[mine]
+    return f"rows [{start} : {n}] are not {n} rows: a slice ends at start + n, here {start + n}"
 
 
 def expected_rows(sizes: dict[str, Any], numbers: dict[str, int]) -> dict[str, Numbers]:

@@ -8,7 +8,7 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor
     visible = torch.arange(total)[None] <= newest
     out = torch.empty_like(q)
     for h in range(heads):
-        scores = (q[:, h] @ k[:, h // group].T).float() / size**0.5
+        scores = q[:, h].float() @ k[:, h // group].float().T / size**0.5
         weights = torch.where(visible, scores, torch.tensor(-torch.inf)).softmax(dim=-1)
         out[:, h] = weights.to(v.dtype) @ v[:, h // group]
     return out
