@@ -36,7 +36,13 @@ def main() -> int:
     from workbook.judge.limits import adopt_orphans
 
     adopt_orphans()
-    return judge()
+    try:
+        code = judge()
+        sys.stdout.flush()
+    except BrokenPipeError:  # `python judge.py | head`: nobody reads on, and the exit would try to write once more
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return code
 
 
 if __name__ == "__main__":

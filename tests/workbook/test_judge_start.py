@@ -35,3 +35,14 @@ def test_help_runs_as_a_script() -> None:
     run = subprocess.run([sys.executable, str(JUDGE), "--help"], capture_output=True, text=True, check=False)
     assert run.returncode == 0
     assert "--mutants" in run.stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a pipe without a reader is told in another way there")
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    command = [sys.executable, str(JUDGE), "--progress"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        assert run.stderr is not None
+        run.stdout.close()
+        assert run.stderr.read() == ""
+    assert run.returncode == 1

@@ -36,11 +36,15 @@ TIES_ALLOWED = 0.2
 
 @dataclass(frozen=True)
 class Result:
-    """What a check found. diagnosis: a slug that names the likely mistake, empty when there is none."""
+    """What a check found. diagnosis: a slug that names the likely mistake, empty when there is none.
+
+    section: the heading to re-read, where it is another than the exercise's.
+    """
 
     verdict: Verdict
     diagnosis: str = ""
     message: str = ""
+    section: str = ""
 
     @staticmethod
     def ok(message: str = "") -> Result:
@@ -48,9 +52,9 @@ class Result:
         return Result("ok", "", message)
 
     @staticmethod
-    def failed(diagnosis: str, message: str) -> Result:
-        """Something is wrong: what it is called, and what was seen and expected."""
-        return Result("failed", diagnosis, message)
+    def failed(diagnosis: str, message: str, section: str = "") -> Result:
+        """Something is wrong: what it is called, what was seen and expected, and the heading to re-read."""
+        return Result("failed", diagnosis, message, section)
 
     @staticmethod
     def not_run(message: str) -> Result:

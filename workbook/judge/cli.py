@@ -44,6 +44,8 @@ def main(argv: Sequence[str] | None = None, root: Path = ROOT) -> int:
     except (SpecError, SourceError) as error:
         print(f"the workbook itself is broken: {error}", file=sys.stderr)
         return 1
+    except BrokenPipeError:
+        raise  # whoever read has gone: judge.py ends without a word
     except OSError as error:
         print(f"cannot go on: {error.strerror or error}: {error.filename or 'a file'}", file=sys.stderr)
         return 1

@@ -99,6 +99,7 @@ def _consistent(result: Result) -> bool:
     return (
         type(result.diagnosis) is str
         and type(result.message) is str
+        and type(result.section) is str
         and (result.verdict == "failed") == bool(result.diagnosis)
     )
 
@@ -133,7 +134,7 @@ class _Run:
                 self.done.append(CheckReport(name, "failed", error.diagnosis, str(error)))
                 self.status = "timeout" if error.diagnosis == "timeout" else "error"
                 return
-            self.done.append(CheckReport(name, result.verdict, result.diagnosis, result.message))
+            self.done.append(CheckReport(name, result.verdict, result.diagnosis, result.message, result.section))
             if result.verdict == "failed":
                 if ask.asked:
                     self.questions[name] = Question(*ask.asked, ask.used_oracle)

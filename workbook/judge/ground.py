@@ -27,12 +27,13 @@ SLACK = 5.0
 class Ground:
     """own: what the student has passed, with the texts. reference: the other exercises of earlier modules.
 
-    start: the chapter that the student began at; all before it is the reference's.
+    changed: those of `reference` that had passed before the student changed them. start: the chapter that the student began at; all before it is the reference's.
     """
 
     own: tuple[Piece, ...] = ()
     reference: tuple[Exercise, ...] = ()
     start: int = 1
+    changed: tuple[Exercise, ...] = ()
 
 
 def ground_of(
@@ -44,6 +45,7 @@ def ground_of(
     """
     own: list[Piece] = []
     reference: list[Exercise] = []
+    changed: list[Exercise] = []
     for other in places:
         exercise = other.exercise
         same_file = exercise.file == place.exercise.file
@@ -57,7 +59,9 @@ def ground_of(
             own.append(Piece(other, text))
         elif not same_file:
             reference.append(exercise)
-    return Ground(tuple(own), tuple(reference), start)
+            if digest and text:
+                changed.append(exercise)
+    return Ground(tuple(own), tuple(reference), start, tuple(changed))
 
 
 def grade_on(bench: Bench, text: str, ground: Ground, *, seed: int, oracle: Oracle) -> Report:
@@ -73,7 +77,7 @@ def grade_on(bench: Bench, text: str, ground: Ground, *, seed: int, oracle: Orac
         return _noted(report, _used(place, text, ground, ground.own))
     again = grade(bench, text, seed=seed, oracle=oracle)
     if again.status != "passed":
-        note = f"your earlier {label(_exercises(ground.own))} did not cause this: it fails on the reference alone, too"
+        note = "your earlier modules did not cause this: it fails on the reference alone, too"
         return _noted(_timed(again, start), note)
     guilty = _search(bench, text, ground.own, again.seconds, seed, oracle)
     failed = report.first_failure
@@ -130,9 +134,11 @@ def _chapters(ground: Ground, mixed: set[int]) -> list[str]:
     if before := [e.chapter for e in ground.reference if e.chapter < ground.start]:
         span = f"chapter {before[0]:02d}" if len(set(before)) == 1 else f"chapters {before[0]:02d} to {before[-1]:02d}"
         names.append(f"{span} (you started at {ground.start:02d})")
-    later = (e for e in ground.reference if e.chapter >= ground.start)
+    names += [f"{e.package_path} ({e.id}, changed since it last passed)" for e in ground.changed]
+    later = (e for e in ground.reference if e.chapter >= ground.start and e not in ground.changed)
     for chapter, exercises in groupby(later, key=lambda e: e.chapter):
-        names.append(label(exercises) if chapter in mixed else f"chapter {chapter:02d}")
+        whole = chapter not in mixed | {e.chapter for e in ground.changed}
+        names.append(f"chapter {chapter:02d}" if whole else label(exercises))
     return names
 
 

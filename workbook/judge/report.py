@@ -143,25 +143,26 @@ def _shown_status(report: Report) -> str:
 
 
 def _failure_lines(report: Report) -> list[str]:
-    """Notes; then the first failure, the path to it, what the code printed, what to do."""
+    """The first failure, the path to it, what the code printed, what to do; then the notes."""
     if report.status == "not attempted":
         return []
     exercise = report.exercise
-    lines = [line for note in report.notes for line in _wrapped(note)]
-    lines += [f"{c.name}: tie. {c.message}" for c in report.checks if c.verdict == "tie"]
+    notes = [line for note in report.notes for line in _wrapped(note)]
+    lines = [f"{c.name}: tie. {c.message}" for c in report.checks if c.verdict == "tie"]
     failed = report.first_failure
     if failed is None:
-        return lines + [f"{c.name}: not run. {c.message}" for c in report.checks if c.verdict == "not run"]
+        return [*notes, *lines, *(f"{c.name}: not run. {c.message}" for c in report.checks if c.verdict == "not run")]
     good = sum(c.verdict in ("ok", "tie") for c in report.checks)
-    lines.append(f"{good} checks hold; first failure: {failed.name} [{failed.diagnosis}]")
+    hold = "1 check holds" if good == 1 else f"{good} checks hold"
+    lines.append(f"{hold}; first failure: {failed.name} [{failed.diagnosis}]")
     lines += [f"  {line}" for line in failed.message.splitlines()]
     if report.trace:
         lines += ["traceback:", *(f"  {line}" for line in report.trace[-6:])]
     if report.printed.strip():
         lines += ["your code printed:", *(f"  {line}" for line in report.printed.strip().splitlines()[-8:])]
-    lines.append(f"re-read: chapter {exercise.chapter:02d}, {exercise.section}")
+    lines.append(f"re-read: chapter {exercise.chapter:02d}, {failed.section or exercise.section}")
     again = f"the same inputs again: python judge.py {exercise.id} --seed {report.seed}"
-    return [*lines, f"a hint: python judge.py --hint {exercise.id}   {again}"]
+    return [*lines, f"a hint: python judge.py --hint {exercise.id}   {again}", *notes]
 
 
 def _wrapped(note: str) -> list[str]:

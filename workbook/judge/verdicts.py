@@ -14,12 +14,13 @@ Status = Literal["passed", "failed", "not attempted", "error", "timeout", "not r
 
 @dataclass(frozen=True)
 class CheckReport:
-    """One check's verdict."""
+    """One check's verdict. section: the heading to re-read, where it is another than the exercise's."""
 
     name: str
     verdict: Verdict
     diagnosis: str = ""
     message: str = ""
+    section: str = ""
 
 
 @dataclass(frozen=True)
