@@ -45,9 +45,9 @@ def judge_calls(ask: Ask, rng: Random, *calls: dict[str, Any]) -> Result:
             return Result.failed("input-changed", f"{where}: {changed} changed; the answer belongs in a new tensor")
         want = attended(after, call)
         if not same(seen["out"], want):
-            row = next(i for i, (a, b) in enumerate(zip(seen["out"], want, strict=True)) if not same(a, b))
+            at = next(i for i, (a, b) in enumerate(zip(seen["out"], want, strict=True)) if not same(a, b))
             diagnosis, meaning = name_output(cache, after, call, seen["out"])
-            return Result.failed(diagnosis, f"{where}: row {row} of the output is wrong; {meaning}")
+            return Result.failed(diagnosis, f"{where}: what q[{at}] gets is wrong; {meaning}")
         cache = after
     return Result.ok(f"{len(calls)} calls")
 

@@ -25,9 +25,9 @@ def expected_answer(prompt: list[int], most: int, eos: list[int], ignore_eos: bo
 
 
 def run(
-    prompt: list[int], most: int, eos: tuple[int, ...] = (), ignore_eos: bool = False, **more: Any
+    prompt: list[int], most: int, eos: tuple[int, ...] = (VOCAB + 1,), ignore_eos: bool = False, **more: Any
 ) -> dict[str, Any]:
-    """The arguments of one run."""
+    """The arguments of one run. Without `eos`, there is one that the model never says."""
     return {
         "prompt": prompt,
         "max_tokens": most,
@@ -45,11 +45,6 @@ def judge_run(args: dict[str, Any], got: dict[str, Any]) -> Result:
     prompt, most, eos, ignore = args["prompt"], args["max_tokens"], args["eos"], args["ignore_eos"]
     want = expected_answer(prompt, most, eos, ignore)
     who = f"a prompt of {len(prompt)}, max_tokens {most}"
-    if got["refused"]:
-        too_far = "are not within" in got["refused"]
-        diagnosis = "writes-past-the-end" if too_far else "refuses-what-fits"
-        cause = ": a position, or a pass, too many" if too_far else ""
-        return Result.failed(diagnosis, f"{who}: ValueError: {got['refused']}{cause}")
     if got["prompt"] != prompt:
         return Result.failed("prompt-changed", f"{who}: the caller's list has {len(got['prompt'])} ids afterwards")
     passes = len(want) + (len(want) < most)
@@ -60,6 +55,11 @@ def judge_run(args: dict[str, Any], got: dict[str, Any]) -> Result:
         result = judge_pass(f"{who}: pass {step}", call, new, start, [*prompt, *everything])
         if result.verdict != "ok":
             return result
+    if got["refused"]:  # after the passes before it: what was wrong in them may have led here
+        too_far = "are not within" in got["refused"]
+        diagnosis = "writes-past-the-end" if too_far else "refuses-what-fits"
+        cause = ": a position, or a pass, too many" if too_far else ""
+        return Result.failed(diagnosis, f"{who}: pass {len(got['calls'])}: ValueError: {got['refused']}{cause}")
     answer = judge_answer(who, args, want, everything, got["answer"])
     if answer.verdict == "ok" and len(got["calls"]) > passes:
         message = f"{who}: {len(got['calls'])} passes for {passes} tokens; the last one is never fed back"
@@ -145,7 +145,10 @@ def ending(rng: Random, at: int) -> tuple[list[int], int]:
 
 
 def check_how_it_ends(ask: Ask, rng: Random) -> Result:
-    """By length, at any EOS in the middle, at the first token, at the last allowed one; not at an EOS to ignore."""
+    """By length, at any EOS in the middle, at the first token, at the last allowed one; not at an EOS to ignore.
+
+    Also a model without any EOS.
+    """
     (middle, eos), (first, eos_first), (last, eos_last) = (ending(rng, at) for at in (4, 0, 5))
     return judge_runs(
         ask,
@@ -156,6 +159,7 @@ def check_how_it_ends(ask: Ask, rng: Random) -> Result:
         run(last, 6, (eos_last, VOCAB + 1)),
         run(middle, 9, (VOCAB + 1, VOCAB + 2, eos)),
         run(last, 5, (eos_last,)),
+        run(ids(rng, 4), 3, ()),
     )
 
 
