@@ -9,6 +9,9 @@ from workbook.judge.checklib import Ask, Result
 
 from .common import check_end_to_end
 
+REQUEST = "What a request remembers"
+"""The heading to re-read about can_decode; the other two bodies are about batches."""
+
 
 def check_who_decodes(ask: Ask, rng: Random) -> Result:
     """can_decode at every cached_len of several requests."""
@@ -28,13 +31,14 @@ def judge_decode(prompt_len: int, max_tokens: int, late: int, got: list[Any]) ->
         want, known = prompt_len <= cached_len < limit, max(prompt_len, cached_len + 1 - late)
         who = f"prompt of {prompt_len}, max_tokens {max_tokens}, {cached_len} positions computed, {known} ids known"
         if type(answer) is not bool:
-            return Result.failed("no-truth-value", f"{who}: can_decode is {answer!r}; expected {want}")
+            message = f"{who}: can_decode is {answer!r}; expected {want}"
+            return Result.failed("no-truth-value", message, section=REQUEST)
         if answer is not want:
             message = f"{who}: can_decode is {answer!r}; expected {want} (limit is {limit})"
             if got == counted(prompt_len, limit, late, len(got)):
                 message += "; input_ids grows with every sampled token, prompt_len stays"
-                return Result.failed("counts-sampled-tokens", message)
-            return Result.failed(name_decode(want, cached_len, prompt_len), message)
+                return Result.failed("counts-sampled-tokens", message, section=REQUEST)
+            return Result.failed(name_decode(want, cached_len, prompt_len), message, section=REQUEST)
     return Result.ok()
 
 
@@ -85,17 +89,27 @@ def judge_batch(ask: Ask, entries: list[Entry], *, move: bool = False) -> Result
             name = WRONG_FIELD.get(field, f"wrong-{field}")
             if field == "emitting":
                 name = name_emits(entries, value, got[field])
+                if not got[field] and pieces_only(ask):
+                    name = "samples-the-wrong-way-round"
             if move and judge_batch(ask, entries).verdict == "ok":
                 name = "not-a-copy"
             return Result.failed(name, f"entries ({shown}): {field} is {got[field]}; expected {value}")
     emits = got["emits"]
+    if emits is not None and want["emitting"] == want["reqs"]:
+        message = f"entries ({shown}): emits is {emits}, but all of them sample: expected None until one does not"
+        return Result.failed("emits-not-none", message)
     if emits is not None and emits != want["emitting"]:
-        return Result.failed(
-            "wrong-emits", f"entries ({shown}): emits is {emits}; expected {want['emitting']}, or None for all"
-        )
+        return Result.failed("wrong-emits", f"entries ({shown}): emits is {emits}; expected {want['emitting']}")
     if emits is None and want["emitting"] != want["reqs"]:
         return Result.failed("pieces-sample", f"entries ({shown}): emits is None, as if all of them sampled")
     return Result.ok()
+
+
+def pieces_only(ask: Ask) -> bool:
+    """Whether a piece samples and the whole prompt beside it does not."""
+    entries = make_entries((5, 0, 3), (2, 0, 2))
+    got: list[int] = ask("batch", {"entries": [list(entry) for entry in entries], "move": False})["emitting"]
+    return got == [0]
 
 
 def name_emits(entries: list[Entry], want: list[int], got: list[int]) -> str:

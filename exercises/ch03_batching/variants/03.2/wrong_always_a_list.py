@@ -1,4 +1,7 @@
-"""right: emits is a list from the first entry on, also when all sample"""
+"""wrong: emits-not-none
+
+Makes emits a list from the first entry on, also when all sample.
+"""
 
 
 class Req:
