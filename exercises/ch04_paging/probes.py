@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -29,6 +30,11 @@ def probe_pages_for(args: dict[str, Any]) -> list[Any]:
     return [call(allocator.pages_for, n, name="PageAllocator.pages_for") for n in args["tokens"]]
 
 
+def pages_in(values: Iterable[object]) -> list[Any]:
+    """Page numbers as they are; whatever else is among them by the name of its type."""
+    return [page if type(page) is int else type(page).__name__ for page in values]
+
+
 def probe_pages(args: dict[str, Any]) -> list[dict[str, Any]]:
     """Play takes and gives; after each, what came back and what is free. give: index of an earlier step's pages."""
     allocator = PageAllocator(args["num_pages"], 4)
@@ -39,7 +45,7 @@ def probe_pages(args: dict[str, Any]) -> list[dict[str, Any]]:
         if what == "take":
             try:
                 answer = allocator.take(n)
-                pages = list(answer) if type(answer) is list else repr(answer)
+                pages = pages_in(answer) if type(answer) is list else repr(answer)
                 if type(answer) is list:
                     taken[step] = list(answer)
                     answer.append(-1)  # the list is the caller's: this must do no harm
@@ -47,7 +53,7 @@ def probe_pages(args: dict[str, Any]) -> list[dict[str, Any]]:
                 raised, message = type(error).__name__, str(error)
         else:
             call(allocator.give, (page for page in taken.pop(n, [])), name="PageAllocator.give")
-        seen.append({"pages": pages, "raised": raised, "message": message, "free": allocator.snapshot()})
+        seen.append({"pages": pages, "raised": raised, "message": message, "free": pages_in(allocator.snapshot())})
     return seen
 
 
@@ -78,7 +84,13 @@ def probe_decode(args: dict[str, Any]) -> dict[str, Any]:
     name = f"a decode step of pages of {args['page_size']}, rows {batch.rows}, starts {batch.starts}: Tables.build"
     inputs = call(tables.build, batch, returns=StepInputs, name=name)
     out = {name: plain_field(inputs, name) for name in StepInputs._fields}
-    return {**out, "page_table": tables.page_table.tolist(), "token_pool": tables.token_pool.tolist()}
+    tensors = [name for name in ("starts", "lens") if isinstance(getattr(inputs, name), torch.Tensor)]
+    return {
+        **out,
+        "tensors": tensors,
+        "page_table": tables.page_table.tolist(),
+        "token_pool": tables.token_pool.tolist(),
+    }
 
 
 def probe_work(args: dict[str, Any]) -> dict[str, Any]:

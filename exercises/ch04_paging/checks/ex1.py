@@ -35,7 +35,7 @@ def judge_pages(num_pages: int, steps: list[list[Any]], seen: list[dict[str, Any
         if what == "give":
             del held[n]
         elif n > num_pages - out:
-            result = judge_refusal(who, n, num_pages - out, now)
+            result = judge_refusal(who, now)
             if result.verdict != "ok":
                 return result
         else:
@@ -44,19 +44,26 @@ def judge_pages(num_pages: int, steps: list[list[Any]], seen: list[dict[str, Any
                 return result
             held[step] = now["pages"]
         result = judge_books(who, num_pages, now["free"], held, refused=bool(now["raised"]))
+        if result.verdict == "ok" and now["raised"]:
+            result = judge_message(who, n, num_pages - out, now["message"])
         if result.verdict != "ok":
             return result
     return Result.ok(f"{len(steps)} steps")
 
 
-def judge_refusal(who: str, wanted: int, free: int, now: dict[str, Any]) -> Result:
+def judge_refusal(who: str, now: dict[str, Any]) -> Result:
     """More is wanted than there is."""
     if not now["raised"]:
         return Result.failed("no-error", f"{who} returned {now['pages']}; expected OutOfPages")
     if now["raised"] != "OutOfPages":
         return Result.failed("wrong-error", f"{who} raised {now['raised']}: {now['message']}; expected OutOfPages")
-    if not {wanted, free} <= {int(number) for number in re.findall(r"\d+", now["message"])}:
-        return Result.failed("numbers-not-named", f"{who}: the message {now['message']!r} lacks {wanted} or {free}")
+    return Result.ok()
+
+
+def judge_message(who: str, wanted: int, free: int, message: str) -> Result:
+    """Both numbers are in the message of a refusal."""
+    if not {wanted, free} <= {int(number) for number in re.findall(r"\d+", message)}:
+        return Result.failed("numbers-not-named", f"{who}: the message {message!r} lacks {wanted} or {free}")
     return Result.ok()
 
 
@@ -79,13 +86,19 @@ def judge_taken(who: str, wanted: int, num_pages: int, now: dict[str, Any], held
     return Result.ok()
 
 
-def judge_books(who: str, num_pages: int, free: list[int], held: dict[int, list[int]], refused: bool) -> Result:
+def judge_books(who: str, num_pages: int, free: list[Any], held: dict[int, list[int]], refused: bool) -> Result:
     """Each page is free or held, once."""
+    other = next((page for page in free if type(page) is not int), None)
+    if other is not None:
+        message = f"after {who}: among the free pages is a {other}; give must put each page there, not what holds them"
+        return Result.failed("gives-back-the-iterable", message)
     taken = [page for pages in held.values() for page in pages]
     if sorted(free + taken) == list(range(num_pages)):
         return Result.ok()
     if refused:
-        return Result.failed("refusal-took-pages", f"{who} was refused, yet {len(free)} pages are free after it")
+        lost = num_pages - len(taken) - len(free)
+        message = f"{who} was refused, yet {len(free)} pages are free after it: {lost} are lost"
+        return Result.failed("refusal-took-pages", f"{message}. Ask whether all fit before you take the first")
     both, lost = sorted(set(free) & set(taken)), sorted(set(range(num_pages)) - set(free) - set(taken))
     if both:
         return Result.failed("taken-but-still-free", f"after {who}: pages {both} are held and free")

@@ -66,6 +66,9 @@ def judge_decode(args: dict[str, Any], got: dict[str, Any]) -> Result:
         )
     if got["token_pool"] != tokens:
         return Result.failed("token-pool-changed", "building the inputs changed the token pool: nothing is sampled yet")
+    if got["tensors"]:
+        message = f"{got['tensors'][0]} is a tensor; expected the batch's own list, which the host can read at no cost"
+        return Result.failed("list-made-a-tensor", message)
     ends = [start + 1 for start in starts]
     expected: list[tuple[str, list[int], dict[str, list[int]]]] = [
         ("positions", starts, {"positions-one-too-far": ends}),
