@@ -15,6 +15,7 @@ from minisgl_lite.scheduler.table import TableManager
 from workbook.judge.calls import call
 from workbook.judge.drive import Traffic, drive
 
+EOS = 7
 WHOLE_PROMPTS = Custom(adder=PrefillAdder, queue=PrefillManager)
 
 
@@ -49,6 +50,7 @@ def probe_adder(args: dict[str, Any]) -> list[dict[str, Any]]:
             {
                 "answer": answer,
                 "row": req.table_idx is not None,
+                "cached": req.cached_len,
                 "rows": table.available,
                 "accounts": list(cache.accounts),
                 "pages": cache.allocator.free,
@@ -57,6 +59,47 @@ def probe_adder(args: dict[str, Any]) -> list[dict[str, Any]]:
             }
         )
     return seen
+
+
+class NotingManager(PrefillManager):
+    """A queue that notes whom it is told to have been placed."""
+
+    def __init__(self, table: TableManager, cache: CacheManager, budget: int) -> None:
+        super().__init__(table, lambda: PrefillAdder(table, cache, budget))
+        self.told: list[list[int]] = []
+
+    def placed(self, req: Req, n: int) -> None:
+        self.told.append([req.uid, n])
+        super().placed(req, n)
+
+
+def probe_placed(args: dict[str, Any]) -> dict[str, Any]:
+    """One round's prefill batch: its entries (uid, tokens), whom `placed` was told of, and who is still queued."""
+    table, cache = TableManager(args["rows"]), CacheManager(PageAllocator(64, 1))
+    manager = NotingManager(table, cache, args["budget"])
+    for uid, prompt_len in enumerate(args["prompts"]):
+        manager.add(Req(uid, [5] * prompt_len, SamplingParams(max_tokens=4)))
+    batch = call(manager.schedule_next_batch, name="PrefillManager.schedule_next_batch", returns=Batch)
+    entries = [[req.uid, n] for req, n in zip(batch.reqs, batch.lens, strict=True)]
+    return {"entries": entries, "told": manager.told, "pending": list(manager.pending)}
+
+
+def probe_ahead(args: dict[str, Any]) -> list[list[Any]]:
+    """The events of a scheduler that plans each batch before the one before it is settled. requests: see there."""
+    config = EngineConfig(cache_type="naive", overlap=False)
+    schedule = assemble_scheduler(config, 64, lambda _: VirtualEngine(lambda uid, position: 5), WHOLE_PROMPTS)
+    scheduler, stops = schedule.scheduler, dict(args["stops"])
+    for uid, (prompt, most) in enumerate(args["requests"]):
+        scheduler.submit(Req(uid, [5] * prompt, SamplingParams(max_tokens=most), eos_ids=[EOS]))
+    events: list[list[Any]] = []
+    flight = scheduler.plan()
+    while flight is not None:
+        after = scheduler.plan()
+        ends = [start + n for start, n in zip(flight.starts, flight.lens, strict=True)]
+        tokens = [EOS if stops.get(uid) == end else 5 for uid, end in zip(flight.uids, ends, strict=True)]
+        events += [list(event) for event in call(scheduler.commit, flight, tokens, name="Scheduler.commit")]
+        flight = after or scheduler.plan()
+    return events
 
 
 def probe_out_of_order(args: dict[str, Any]) -> dict[str, Any]:

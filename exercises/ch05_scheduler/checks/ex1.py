@@ -12,25 +12,33 @@ from workbook.judge.drive import EMPTY_BATCH, Traffic, drive
 from .common import WHOLE_PROMPTS, check_end_to_end, plain, random_traffic, told
 
 
-def answers(args: dict[str, Any]) -> list[tuple[int, str]]:
-    """What the adder must say to each request, and what it would mean to say otherwise."""
+Answer = tuple[int, str, dict[str, int]]
+"""What the adder must say, what it would mean to say otherwise, and its counts afterwards."""
+
+
+def answers(args: dict[str, Any]) -> list[Answer]:
+    """What the adder must say to each request."""
     rows, budget, size = args["rows"], args["budget"], args["page_size"]
-    free, reserved, tokens, out = args["pages"], 0, 0, []
+    free, reserved, tokens = args["pages"], 0, 0
+    out: list[Answer] = []
     for uid, prompt in enumerate(args["prompts"]):
         warm = dict(args["warm"]).get(uid, 0)
         need, n = -(-prompt // size) - warm, prompt - warm * size
+        said, too_early = 0, warm and -(-prompt // size) > free - warm - reserved
+        otherwise = "need-before-open" if too_early else "fitting-request-refused"
         if rows == 0:
-            out.append((0, "row-ignored"))
+            otherwise = "row-ignored"
         elif need > free - warm - reserved:
-            out.append((0, "pages-promised-twice" if need <= free - warm else "pages-ignored"))
+            otherwise = "pages-promised-twice" if need <= free - warm else "pages-ignored"
         elif tokens and tokens + n > budget:
-            out.append((0, "budget-ignored"))
+            otherwise = "budget-ignored"
         else:
-            rows, reserved, tokens, free = rows - 1, reserved + need, tokens + n, free - warm
-            out.append((n, "fitting-request-refused"))
+            said, rows, reserved, tokens, free = n, rows - 1, reserved + need, tokens + n, free - warm
+        out.append((said, otherwise, {"reserved": reserved, "tokens": tokens}))
     return out
 
 
+HALF_WARM: dict[str, Any] = {"page_size": 2, "warm": [[0, 2]]}
 SITUATIONS: list[tuple[str, dict[str, Any]]] = [
     ("room for all", {"prompts": [3, 4, 2]}),
     ("two rows for three requests", {"prompts": [3, 4, 2], "rows": 2}),
@@ -41,6 +49,7 @@ SITUATIONS: list[tuple[str, dict[str, Any]]] = [
     ("a budget of 8 for prompts of 3 and 5 tokens: just enough", {"prompts": [3, 5], "budget": 8}),
     ("a prompt larger than the pool, then a small one", {"prompts": [9, 2], "pages": 4, "page_size": 2}),
     ("4 tokens of the prompt already computed", {"prompts": [7, 2], "page_size": 2, "warm": [[0, 2]]}),
+    ("5 pages of 2, 2 of them hold the first half of a prompt of 8", {"prompts": [8], "pages": 5, **HALF_WARM}),
     ("a cached part that makes the budget fit", {"prompts": [6, 6], "page_size": 2, "budget": 8, "warm": [[1, 2]]}),
 ]
 
@@ -54,18 +63,38 @@ def check_one_request(ask: Ask, rng: Random) -> Result:
     """Is each request admitted, or refused, as it should be?"""
     for name, changed in SITUATIONS:
         args = situation(**changed)
-        for uid, (seen, (want, otherwise)) in enumerate(zip(ask("adder", args), answers(args), strict=True)):
+        for uid, (seen, (want, otherwise, _)) in enumerate(zip(ask("adder", args), answers(args), strict=True)):
             got, prompt = seen["answer"], args["prompts"][uid]
             if got is True or got is False or type(got) is not int:
                 return Result.failed("no-number", f"{name}: try_add returned {got!r}, not a number of tokens")
             if want and got == prompt != want:
                 otherwise = "cached-part-recomputed"
+            cached = args["page_size"] * dict(args["warm"]).get(uid, 0)
+            if want and seen["cached"] != cached:
+                message = f"{name}: try_add moved cached_len of request {uid} from {cached} to {seen['cached']}"
+                return Result.failed("admission-moves-the-request", f"{message}; that is plan's business, afterwards")
             if got != want:
                 return Result.failed(
                     otherwise, f"{name}: request {uid} ({prompt} tokens): try_add said {got}, expected {want}"
                 )
             if want and not seen["row"]:
                 return Result.failed("no-row", f"{name}: request {uid} was admitted, but has no table_idx")
+    return judge_counts(ask)
+
+
+def judge_counts(ask: Ask) -> Result:
+    """What the adder counts after each answer."""
+    for name, changed in SITUATIONS:
+        args = situation(**changed)
+        for uid, (seen, (_, _, counts)) in enumerate(zip(ask("adder", args), answers(args), strict=True)):
+            for what, want in counts.items():
+                if seen[what] == want:
+                    continue
+                message = f"{name}: after request {uid}, {what} is {seen[what]}; expected {want}"
+                if what == "reserved" and dict(args["warm"]).get(uid):
+                    message += ": need(req) counts the pages that open found, so it is asked after open"
+                    return Result.failed("need-before-open", message)
+                return Result.failed(f"{what}-not-counted", message)
     return Result.ok(f"{len(SITUATIONS)} situations")
 
 
@@ -130,6 +159,17 @@ def check_queue_order(ask: Ask, rng: Random) -> Result:
         result = compare_schedules(ask, traffic)
         if result.verdict != "ok":
             return result
+    return Result.ok()
+
+
+def check_placed_is_told(ask: Ask, rng: Random) -> Result:
+    """Is each request that is added announced with placed(req, n), which takes it out of the queue?"""
+    got = ask("placed", {"rows": 3, "budget": 9, "prompts": [3, 4, 2, 1]})
+    if got["entries"] != got["told"]:
+        message = f"the batch holds (uid, tokens) {got['entries']}, placed was told of {got['told']}"
+        return Result.failed("placed-not-told", f"{message}; in chapter 07, placed may keep a request in the queue")
+    if got["pending"] != [3]:
+        return Result.failed("queue-not-left", f"requests 0, 1 and 2 were added, but {got['pending']} are still queued")
     return Result.ok()
 
 

@@ -113,6 +113,26 @@ def check_aborted_in_flight(ask: Ask, rng: Random) -> Result:
     return Result.ok()
 
 
+def check_one_batch_ahead(ask: Ask, rng: Random) -> Result:
+    """Each batch is planned before the one before it is settled: who has got how many tokens, and who stops?"""
+    requests, stops = [[3, 4], [2, 6], [4, 1], [2, 6]], [[3, 4]]
+    events = ask("ahead", {"requests": requests, "stops": stops})
+    for uid, (prompt, most) in enumerate(requests):
+        got = [[token, reason] for owner, token, reason in events if owner == uid]
+        stop = dict(stops).get(uid, prompt + most)
+        want: list[list[Any]] = [[5, None]] * (stop - prompt)
+        want = [*want, [7, "stop"]] if uid in dict(stops) else [*want[:-1], [5, "length"]]
+        if got == want:
+            continue
+        who = f"request {uid} ({prompt} prompt tokens, max_tokens {most}), two batches in flight"
+        if got and got[-1][1] == "length" and len(got) < len(want):
+            message = f"{who}: ends with 'length' after {len(got)} tokens; expected {len(want)}"
+            why = "cached_len counts what is planned; count the tokens that are there"
+            return Result.failed("planned-taken-for-sampled", f"{message}. {why}")
+        return Result.failed("wrong-one-batch-ahead", f"{who}: (token, reason) {got}; expected {want}")
+    return Result.ok(f"{len(requests)} requests")
+
+
 def check_settled_first(ask: Ask, rng: Random) -> Result:
     """A batch that is settled before an older one must be refused with nothing changed."""
     got = ask("out_of_order", {})

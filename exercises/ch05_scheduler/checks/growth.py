@@ -125,7 +125,10 @@ def judge_notes(
     if sorted(after["moves"], key=str) != sorted(moved, key=str):
         named = sorted(page for page, _ in after["moves"]) == sorted(page for page, _ in moved)
         diagnosis = "moves-name-the-wrong-owner" if named else "moves-not-noted"
-        return Result.failed(diagnosis, f"{where}: moves tell (page, owner) {after['moves']}; expected {moved}")
+        message = f"{where}: moves tell (page, owner) {after['moves']}; expected {moved}"
+        if len(after["moves"]) > len(moved) and all(move in after["moves"] for move in moved):
+            return Result.failed("moves-tell-too-much", f"{message}: only what changes hands in this batch")
+        return Result.failed(diagnosis, message)
     return Result.ok()
 
 

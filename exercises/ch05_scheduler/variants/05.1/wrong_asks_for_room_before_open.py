@@ -1,0 +1,22 @@
+"""wrong: need-before-open
+
+Decides about pages before the account is open.
+"""
+
+
+class PrefillAdder:
+    def try_add(self, req: Req) -> int:
+        if not self.table.available:
+            return 0
+        need = self.need(req)
+        if need > self.room():
+            return 0
+        self.cache.open(req)
+        n = req.prompt_len - req.cached_len
+        if not self.fits_budget(n):
+            self.cache.close(req)
+            return 0
+        req.table_idx = self.table.take()
+        self.reserved += need
+        self.tokens += n
+        return n
