@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class TableManager:
-    """Hands out the rows 0 .. rows - 1: the request slots. The caller gives back what it takes, once."""
+    """Hands out the rows 0 .. rows - 1, one a running request. The caller gives back what it takes, once."""
 
     def __init__(self, rows: int) -> None:
         self.rows = rows

@@ -66,9 +66,7 @@ def test_the_saved_picture_is_the_same_in_every_run_and_needs_no_widget() -> Non
     assert bundle["text/plain"] == repr(again)
     assert bundle["text/html"].count("<img ") == 2
     assert "out of pages. D cannot store" in bundle["text/html"]
-    assert (
-        "request slots 4 · token budget 16 · pages 8 · page size 4 · rounds between arrivals 0" in bundle["text/html"]
-    )
+    assert "rows 4 · token budget 16 · pages 8 · page size 4 · rounds between arrivals 0" in bundle["text/html"]
 
 
 def test_names_are_escaped() -> None:

@@ -49,7 +49,7 @@ def test_sentence_of_a_round_names_requests_reasons_and_counters() -> None:
     texts = [column.text for column in timeline(TRACE, {0: "A", 1: "B", 2: "C"}).columns]
     assert (
         texts[1]
-        == "Round 1: decode of 2 tokens for A, B · waiting: C · finished: A (length) · free slots 0 · free pages 9"
+        == "Round 1: decode of 2 tokens for A, B · waiting: C · finished: A (length) · free rows 0 · free pages 9"
     )
     assert texts[2].startswith("Round 2: prefill of 4 tokens for C · running, not in this batch: B")
 
@@ -60,7 +60,7 @@ def test_plain_mappings_and_padding_of_a_static_batch() -> None:
         {"phase": "decode", "entries": [(0, 3, 0), (1, 4, 1)]},
     ]
     assert states(trace)[1] == {0: "padding", 1: "decode"}
-    assert "place kept for nothing" in RoundViewer(trace).to_svg()
+    assert "row kept for nothing" in RoundViewer(trace).to_svg()
 
 
 def test_abort_in_the_queue_is_marked_without_a_cell() -> None:
@@ -108,6 +108,22 @@ def test_a_long_trace_is_cut_and_says_so() -> None:
     assert (len(lines.columns), len(lines.uids)) == (MAX_ROUNDS, MAX_REQUESTS)
     assert lines.left_out == "shown: the first 200 of 210 rounds, the first 64 of 69 requests"
     assert lines.left_out in RoundViewer(trace).to_svg()
+
+
+@pytest.mark.parametrize(("rounds", "letters"), [(10, "P 5"), (30, "P"), (60, "P")])
+def test_a_page_shows_all_rounds_of_a_longer_trace(rounds: int, letters: str) -> None:
+    trace = [round_(0, "prefill", [(0, 0, 5)]), *(round_(i, "decode", [(0, i, 1)]) for i in range(1, rounds))]
+    root = ET.fromstring(RoundViewer(trace).to_svg())
+    assert float(root.get("width", "")) <= 950
+    cells = [text.text for text in root.iter(f"{SVG}text") if (text.get("class") or "").startswith("on")]
+    assert cells == [letters, *["D"] * (rounds - 1)]
+
+
+def test_columns_do_not_become_too_narrow_to_be_told_apart() -> None:
+    root = ET.fromstring(RoundViewer([round_(i, "decode", [(0, i, 1)]) for i in range(150)]).to_svg())
+    widths = {int(rect.get("width", "")) for rect in root.iter(f"{SVG}rect") if rect.get("class") == "hit"}
+    assert widths == {10}
+    assert [t.text for t in root.iter(f"{SVG}text") if t.text and t.text.isdigit()].count("145") == 1
 
 
 @pytest.mark.parametrize("trace", [[], [round_(0, "decode", [])]])

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from .timeline import Cell, Column, State, Timeline
+from .timeline import Cell, State, Timeline
 
 COLUMN, ROW, LANE, HEAD = 34, 22, 30, 34
-LANES = {"waiting": "waiting", "free_slots": "free slots", "free_pages": "free pages", "evictable_pages": "evictable"}
+PAGE, NARROWEST = 940, 10
+"""Columns get narrower, down to the narrowest, where there are more of them than a page of a notebook is wide."""
+LETTER, ROOMY = 12, 28
+"""Columns from so wide on hold a letter, and the number of tokens beside it."""
+LANES = {"waiting": "waiting", "free_slots": "free rows", "free_pages": "free pages", "evictable_pages": "evictable"}
 LEGEND: tuple[tuple[State, str], ...] = (
     ("prefill", "P prefill, tokens"),
     ("decode", "D decode"),
     ("held", "running, not in this batch"),
     ("waiting", "waiting"),
-    ("padding", "place kept for nothing"),
+    ("padding", "row kept for nothing"),
 )
 # Okabe and Ito's colours: told apart with any kind of colour vision, and on a light and a dark ground
 STYLE = (
@@ -38,10 +42,11 @@ def draw(panels: Sequence[tuple[str, Timeline]]) -> str:
     """
     left = 24 + max([70, *(int(6.5 * _width(lines.name(uid))) for _, lines in panels for uid in lines.uids)])
     columns = max([1, *(len(lines.columns) for _, lines in panels)])
-    width = max(left + COLUMN * columns + 8, 620)
+    step = max(NARROWEST, min(COLUMN, (PAGE - left - 8) // columns))
+    width = max(left + step * columns + 8, 620)
     parts, y = [], 4
     for title, lines in panels:
-        drawn, height = _panel(title, lines, left, y, width)
+        drawn, height = _panel(title, lines, left, y, width, step)
         parts.append(drawn)
         y += height + 10
     parts.append(_legend(y, any(c.state == "padding" for _, t in panels for k in t.columns for c in k.cells)))
@@ -52,7 +57,7 @@ def draw(panels: Sequence[tuple[str, Timeline]]) -> str:
     )
 
 
-def _panel(title: str, lines: Timeline, left: int, y: int, width: int) -> tuple[str, int]:
+def _panel(title: str, lines: Timeline, left: int, y: int, width: int, step: int) -> tuple[str, int]:
     lanes = [n for n in LANES if any(c.counters.get(n) for c in lines.columns)]
     top = y + (22 if title or lines.left_out else 0)
     rows_end = top + HEAD + ROW * len(lines.uids)
@@ -60,14 +65,16 @@ def _panel(title: str, lines: Timeline, left: int, y: int, width: int) -> tuple[
     grid = "".join(f"M{left} {top + HEAD + ROW * i}H{width - 8}" for i in range(len(lines.uids) + 1))
     parts = [f"<path class='grid' d='{grid}'/>"]
     for k, column in enumerate(lines.columns):
-        x = left + COLUMN * k
-        cells = "".join(_cell(c, x, top + HEAD + ROW * lines.uids.index(c.uid)) for c in column.cells)
+        x = left + step * k
+        cells = "".join(_cell(c, x, top + HEAD + ROW * lines.uids.index(c.uid), step) for c in column.cells)
+        number = str(column.index) if _has_text(k, str(column.index), step) else ""
+        phase = column.phase[:1].upper() if step >= LETTER else ""
         parts.append(
             f"<g class='c' data-k='{k}'><title>{escape(column.text)}</title>"
-            f"<rect class='hit' x='{x}' y='{top}' width='{COLUMN}' height='{end - top}'/>"
-            f"<text class='d' x='{x + COLUMN // 2}' y='{top + 12}'>{column.index}</text>"
-            f"<text class='t' x='{x + COLUMN // 2}' y='{top + 27}'>{escape(column.phase[:1].upper())}</text>"
-            f"{cells}{_counters(column, lines, lanes, x, rows_end + 6)}</g>"
+            f"<rect class='hit' x='{x}' y='{top}' width='{step}' height='{end - top}'/>"
+            f"<text class='d' x='{x + step // 2}' y='{top + 12}'>{number}</text>"
+            f"<text class='t' x='{x + step // 2}' y='{top + 27}'>{escape(phase)}</text>"
+            f"{cells}{_counters(k, lines, lanes, x, rows_end + 6, step)}</g>"
         )
     labels = [
         f"<rect class='bg' x='0' y='{top}' width='{left - 4}' height='{end - top}'/>",
@@ -81,30 +88,38 @@ def _panel(title: str, lines: Timeline, left: int, y: int, width: int) -> tuple[
     return "".join(parts) + f"<g class='labels'>{''.join(labels)}</g>", end - y
 
 
-def _cell(cell: Cell, x: int, y: int) -> str:
+def _has_text(k: int, longest: str, step: int) -> bool:
+    """Whether column k says its number: each one where the longest fits, else every fifth."""
+    return k % (1 if 7 * len(longest) <= step else 5) == 0
+
+
+def _cell(cell: Cell, x: int, y: int, step: int) -> str:
     shape, middle = "", y + ROW // 2
     if cell.state in ("prefill", "decode", "padding"):
-        shape = f"<rect class='{cell.state}' x='{x + 1}' y='{y + 2}' width='{COLUMN - 2}' height='{ROW - 4}' rx='3'/>"
+        shape = f"<rect class='{cell.state}' x='{x + 1}' y='{y + 2}' width='{step - 2}' height='{ROW - 4}' rx='3'/>"
     elif cell.state in ("held", "waiting"):
-        shape = f"<path class='{cell.state}' d='M{x + 2} {middle}h{COLUMN - 4}'/>"
-    if cell.state in ("prefill", "decode"):
+        shape = f"<path class='{cell.state}' d='M{x + 2} {middle}h{step - 4}'/>"
+    if cell.state in ("prefill", "decode") and step >= LETTER:
         letter = f"P {cell.tokens}" if cell.state == "prefill" else "D" if cell.tokens == 1 else f"D {cell.tokens}"
+        letter = letter if step >= ROOMY else letter[0]
         small = " s" if len(letter) > 4 else ""
-        shape += f"<text class='on{small}' x='{x + COLUMN // 2}' y='{middle + 4}'>{letter}</text>"
+        shape += f"<text class='on{small}' x='{x + step // 2}' y='{middle + 4}'>{letter}</text>"
     if cell.ends == "abort":
-        return shape + f"<path class='end' d='M{x + 11} {middle - 6}l12 12m-12 0l12 -12'/>"
-    return shape + (f"<path class='end' d='M{x + COLUMN - 2} {y + 1}v{ROW - 2}'/>" if cell.ends else "")
+        return shape + f"<path class='end' d='M{x + (step - 12) // 2} {middle - 6}l12 12m-12 0l12 -12'/>"
+    return shape + (f"<path class='end' d='M{x + step - 2} {y + 1}v{ROW - 2}'/>" if cell.ends else "")
 
 
-def _counters(column: Column, lines: Timeline, lanes: list[str], x: int, y: int) -> str:
+def _counters(k: int, lines: Timeline, lanes: list[str], x: int, y: int, step: int) -> str:
     parts = []
     for i, name in enumerate(lanes):
-        if (value := column.counters.get(name)) is None:
+        if (value := lines.columns[k].counters.get(name)) is None:
             continue
         most = max(c.counters.get(name, 0) for c in lines.columns)
         tall, base = round(16 * value / most), y + LANE * (i + 1) - 2
-        parts.append(f"<rect class='bar' x='{x + 4}' y='{base - tall}' width='{COLUMN - 8}' height='{tall}'/>")
-        parts.append(f"<text class='d' x='{x + COLUMN // 2}' y='{base - tall - 2}'>{value}</text>")
+        edge = 4 if step >= ROOMY else 1
+        parts.append(f"<rect class='bar' x='{x + edge}' y='{base - tall}' width='{step - 2 * edge}' height='{tall}'/>")
+        if _has_text(k, str(most), step):
+            parts.append(f"<text class='d' x='{x + step // 2}' y='{base - tall - 2}'>{value}</text>")
     return "".join(parts)
 
 

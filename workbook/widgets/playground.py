@@ -1,4 +1,4 @@
-"""Playground: sliders for slots, budget, pages, page size and arrivals that run the scheduler on the virtual clock."""
+"""Playground: sliders for rows, budget, pages, page size and arrivals that run the scheduler on the virtual clock."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Settings:
 
 # name of a setting -> its slider's lowest and highest value, and what it says
 SLIDERS: Mapping[str, tuple[int, int, str]] = {
-    "slots": (1, 8, "request slots"),
+    "slots": (1, 8, "rows"),
     "budget": (4, 64, "token budget"),
     "pages": (2, 64, "pages"),
     "page_size": (1, 16, "page size"),

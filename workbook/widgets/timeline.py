@@ -51,7 +51,7 @@ class Timeline:
 def timeline(trace: Iterable[Any], names: Mapping[int, str] | None = None) -> Timeline:
     """Read a trace: `Round` records, or mappings with the same fields; only `phase` and `entries` are needed.
 
-    An entry of length 0 is a place that is kept and computes nothing: the padding of a static batch. The first
+    An entry of length 0 is a row that is kept and computes nothing: the padding of a static batch. The first
     200 rounds and 64 requests are kept; `left_out` says so. Times are not read: two runs of one schedule are equal.
     """
     rounds, names = list(trace), dict(names or {})
@@ -108,12 +108,13 @@ def _sentence(index: int, phase: str, cells: list[Cell], counters: dict[str, int
     amount = "1 token" if tokens == 1 else f"{tokens} tokens"
     parts = [f"Round {index}: {phase} of {amount} for {those('prefill', 'decode') or 'nobody'}"]
     for title, text in (
-        ("place kept, nothing computed", those("padding")),
+        ("row kept, nothing computed", those("padding")),
         ("running, not in this batch", those("held")),
         ("waiting", those("waiting")),
         ("finished", ", ".join(f"{rows.name(c.uid)} ({c.ends})" for c in cells if c.ends)),
     ):
         if text:
             parts.append(f"{title}: {text}")
-    parts += [f"{name.replace('_', ' ')} {counters[name]}" for name in ("free_slots", "free_pages") if name in counters]
+    free = (("free rows", "free_slots"), ("free pages", "free_pages"))
+    parts += [f"{title} {counters[name]}" for title, name in free if name in counters]
     return " · ".join(parts)
