@@ -27,7 +27,8 @@ SLACK = 5.0
 class Ground:
     """own: what the student has passed, with the texts. reference: the other exercises of earlier modules.
 
-    changed: those of `reference` that had passed before the student changed them. start: the chapter that the student began at; all before it is the reference's.
+    changed: those of `reference` that had passed before the student changed them. start: the chapter that the student
+    began at; all before it is the reference's.
     """
 
     own: tuple[Piece, ...] = ()
