@@ -154,7 +154,8 @@ def _failure_lines(report: Report) -> list[str]:
         return [*notes, *lines, *(f"{c.name}: not run. {c.message}" for c in report.checks if c.verdict == "not run")]
     good = sum(c.verdict in ("ok", "tie") for c in report.checks)
     hold = "1 check holds" if good == 1 else f"{good} checks hold"
-    lines.append(f"{hold}; first failure: {failed.name} [{failed.diagnosis}]")
+    named = f" [{failed.diagnosis}]" if failed.diagnosis else ""  # of a hidden check nothing is told but its name
+    lines.append(f"{hold}; first failure: {failed.name}{named}")
     lines += [f"  {line}" for line in failed.message.splitlines()]
     if report.trace:
         lines += ["traceback:", *(f"  {line}" for line in report.trace[-6:])]
