@@ -118,7 +118,10 @@ def body_key(text: str, qualname: str) -> str:
     """Equal for two functions whose bodies do the same: comments, layout and the docstring do not count."""
     node = find(parse(text), qualname)
     statements = node.body[1:] if has_docstring(node) else node.body
-    return "\n".join(ast.dump(statement) for statement in statements)
+    try:
+        return "\n".join(ast.dump(statement) for statement in statements)
+    except RecursionError:  # `1 + 1 + ...` a thousand times over: no tree to walk, but a text
+        return "\n".join(ast.get_source_segment(text, statement) or "" for statement in statements)
 
 
 def is_placeholder(text: str, qualname: str) -> bool:

@@ -114,3 +114,22 @@ def test_processes_left_behind_are_killed(root: Path) -> None:
     mark.unlink()
     time.sleep(0.2)
     assert not mark.exists()
+
+
+def test_what_is_too_deep_to_walk_is_an_answer_like_any(root: Path) -> None:
+    edit(root, BLANK, "return [1" + " + 1" * 3000 + "]")
+    code, exercises = judge(root, "05.1")
+    assert (code, exercises["05.1"]["score"]) == (1, 0)
+    assert exercises["05.1"]["status"] in ("error", "failed")
+
+
+def test_no_number_is_no_answer(root: Path) -> None:
+    """A tampered process sends what no comparison finds wrong."""
+    fake = (
+        "import sys\n        sys.modules['__main__'].plain = lambda value: value\n        import json\n"
+        "        sys.modules['__main__'].encode = lambda message: json.dumps(message)\n        return [float('nan')]"
+    )
+    edit(root, BLANK, fake)
+    code, exercises = judge(root, "05.1")
+    assert (code, exercises["05.1"]["score"]) == (1, 0)
+    assert [check["diagnosis"] for check in exercises["05.1"]["checks"]] == ["not-a-value", "garbled"]

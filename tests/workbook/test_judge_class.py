@@ -227,3 +227,23 @@ def test_usage(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "cannot write" in capsys.readouterr().err
     assert cli.main(["3", "--class", str(folder), "--csv", "-"], root) == 0
     assert capsys.readouterr().out.splitlines()[1] == "a,2,2,passed,passed,"
+
+
+@linux
+def test_names_never_coincide(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = root.parent / "class"
+    for name in (b"a\xff", b"a\\xff", b"a\n", b"=1+1", "é".encode(), "e\u0301".encode()):
+        os.mkdir(os.path.join(os.fsencode(folder), name))
+    _, got = grade(root, "--csv", str(root.parent / "class.csv"))
+    assert list(got) == ["=1+1", "a\\n", "a\\xff", "a\\xff'", "e\u0301", "é"]
+    assert {one["exercises"][0]["status"] for one in got.values()} == {"not attempted"}
+    assert (root.parent / "class.csv").read_text(encoding="utf-8").splitlines()[1].startswith("'=1+1,0,1")
+
+
+def test_what_a_submission_says_does_not_move_the_cursor(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hand_in(root, "fake", double="raise ValueError('\\x1b[2J\\r04.1 passed\\nfake  1/1')")
+    grade(root)
+    said = capsys.readouterr().out
+    assert "\x1b" not in said
+    assert "\nfake" not in said.partition("\nfake")[2].partition("passed, of")[0]
+    assert "\\x1b[2J 04.1 passed fake 1/1" in said

@@ -11,7 +11,7 @@ from itertools import groupby
 
 from ..spec import Exercise
 from .classroom import Marked
-from .report import VERSION, entry
+from .report import VERSION, entry, visible
 from .verdicts import Report
 
 _UNSTABLE = (
@@ -44,7 +44,9 @@ def class_csv(marked: Sequence[Marked]) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["submission", "points", "max_points", *(e.id for e in _exercises(marked)), "fault"])
     for one in marked:
-        writer.writerow([one.name, one.score, len(one.reports), *(r.status for r in one.reports), one.fault])
+        # A spreadsheet would take a name that begins so for a formula.
+        name = f"'{one.name}" if one.name[:1] in ("=", "+", "-", "@") else one.name
+        writer.writerow([name, one.score, len(one.reports), *(r.status for r in one.reports), one.fault])
     return out.getvalue()
 
 
@@ -63,7 +65,7 @@ def class_table(marked: Sequence[Marked]) -> str:
     lines += ["", f"passed, of {len(marked)} submissions: {', '.join(passed)}"]
     for one in marked:
         if details := _details(one):
-            lines += ["", one.name, *(f"    {line}" for line in details)]
+            lines += ["", one.name, *(f"    {visible(line)}" for line in details)]
     return _stable("\n".join(lines))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ..source import Definition, SourceError, parse
 
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_BLOCKS = (ast.If, ast.Try, ast.With, ast.For, ast.While, ast.ExceptHandler, ast.Match, ast.match_case)
 
 
 def rebinds(text: str, reference: str, file: str, names: Sequence[str]) -> list[str]:
@@ -35,13 +35,13 @@ def _bindings(text: str, name: str) -> tuple[list[int], list[int]]:
     owner, _, last = name.rpartition(".")
     holders = list(_classes(tree, owner)) if owner else [tree]
     definitions: list[int] = []
-    assigned = [node.lineno for node in _statements(tree) for target in _targets(node) if ast.unparse(target) == name]
+    assigned = [node.lineno for node in _statements(tree) for target in _targets(node) if _told(target) == name]
     for holder in holders:
         for node in _statements(holder):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node.name == last:
                 definitions.append(node.lineno)
             if owner:
-                assigned += [node.lineno for target in _targets(node) if ast.unparse(target) == last]
+                assigned += [node.lineno for target in _targets(node) if _told(target) == last]
     return definitions, sorted(assigned)
 
 
@@ -57,7 +57,7 @@ def _statements(holder: ast.AST) -> Iterator[ast.stmt]:
     for node in ast.iter_child_nodes(holder):
         if isinstance(node, ast.stmt):
             yield node
-        if not isinstance(node, (*_SCOPES, ast.ClassDef)):
+        if isinstance(node, _BLOCKS):
             yield from _statements(node)
 
 
@@ -65,3 +65,12 @@ def _targets(node: ast.stmt) -> list[ast.expr]:
     if isinstance(node, ast.Assign):
         return node.targets
     return [node.target] if isinstance(node, (ast.AnnAssign, ast.AugAssign)) else []
+
+
+def _told(target: ast.expr) -> str:
+    """`name` or `name.attribute.attribute`; empty for any other target."""
+    parts: list[str] = []
+    while isinstance(target, ast.Attribute):
+        parts.append(target.attr)
+        target = target.value
+    return ".".join([target.id, *reversed(parts)]) if isinstance(target, ast.Name) else ""

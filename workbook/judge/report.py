@@ -67,7 +67,7 @@ def as_gradescope(reports: Sequence[Report]) -> str:
             "score": r.score,
             "max_score": 1,
             "status": "passed" if r.status == "passed" else "failed",
-            "output": "\n".join([r.status, *_failure_lines(r)]),
+            "output": "\n".join(visible(line) for line in [r.status, *_failure_lines(r)]),
             "visibility": "visible",
         }
         for r in reports
@@ -85,7 +85,7 @@ def table(reports: Sequence[Report], colour: bool = False) -> str:
             sign = f"\033[{COLOURS[sign]}m{sign}\033[0m"
         seconds = f"{r.seconds:5.1f} s" if r.checks else ""
         lines.append(f"{sign} {r.exercise.id}  {r.exercise.title:<{width}}  {_shown_status(r):<13} {seconds}".rstrip())
-        lines += [f"    {line}" for line in _failure_lines(r)]
+        lines += [f"    {visible(line)}" for line in _failure_lines(r)]
     score = sum(r.score for r in reports)
     return "\n".join([*lines, f"{score} of {len(reports)} points"])
 
@@ -164,6 +164,11 @@ def _failure_lines(report: Report) -> list[str]:
     lines.append(f"re-read: chapter {exercise.chapter:02d}, {failed.section or exercise.section}")
     again = f"the same inputs again: python judge.py {exercise.id} --seed {report.seed}"
     return [*lines, f"a hint: python judge.py --hint {exercise.id}   {again}", *notes]
+
+
+def visible(text: str) -> str:
+    """A line with its control characters spelt out: what a submission prints must not move a terminal's cursor."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def _wrapped(note: str) -> list[str]:
