@@ -30,3 +30,22 @@ def test_mistakes_and_another_answer_are_kept(place: Workplace) -> None:
 def test_no_check_is_forgotten(exercise: Exercise) -> None:
     written = {name for name in vars(load_checks(ROOT, exercise)) if name.startswith("check_")}
     assert written == {"check_" + re.sub(r"\W+", "_", name) for name in exercise.checks}
+
+
+@pytest.mark.parametrize("exercise", load_exercises(ROOT), ids=lambda exercise: exercise.id)
+def test_sections_to_re_read_are_headings(exercise: Exercise) -> None:
+    (master,) = (ROOT / "chapters").glob(f"{exercise.chapter:02d}_*.md")
+    sections = {exercise.section, vars(load_checks(ROOT, exercise)).get("REQUEST", exercise.section)}
+    headings = {line.lstrip("# ") for line in master.read_text(encoding="utf-8").splitlines() if line.startswith("#")}
+    assert sections <= headings
+
+
+def test_a_chapters_time_is_that_of_reading_and_exercises() -> None:
+    stated = 0
+    for master in sorted((ROOT / "chapters").glob("[0-9]*.md")):
+        text = master.read_text(encoding="utf-8")
+        for read, exercises in re.findall(r"about (\d+) minutes to read and run, (\d+) for the exercises", text):
+            stated += 1
+            minutes = sum(e.minutes for e in load_exercises(ROOT) if e.chapter == int(master.name[:2]))
+            assert (int(exercises), int(read) + minutes) == (minutes, int(re.findall(r"\nminutes: (\d+)\n", text)[0]))
+    assert stated >= 5

@@ -67,7 +67,7 @@ def _panel(title: str, lines: Timeline, left: int, y: int, width: int, step: int
     for k, column in enumerate(lines.columns):
         x = left + step * k
         cells = "".join(_cell(c, x, top + HEAD + ROW * lines.uids.index(c.uid), step) for c in column.cells)
-        number = str(column.index) if _has_text(k, str(column.index), step) else ""
+        number = str(column.index) if _has_text(k, str(lines.columns[-1].index), step) else ""
         phase = column.phase[:1].upper() if step >= LETTER else ""
         parts.append(
             f"<g class='c' data-k='{k}'><title>{escape(column.text)}</title>"
@@ -90,7 +90,7 @@ def _panel(title: str, lines: Timeline, left: int, y: int, width: int, step: int
 
 def _has_text(k: int, longest: str, step: int) -> bool:
     """Whether column k says its number: each one where the longest fits, else every fifth."""
-    return k % (1 if 7 * len(longest) <= step else 5) == 0
+    return k % (1 if 8 * len(longest) <= step else 5) == 0
 
 
 def _cell(cell: Cell, x: int, y: int, step: int) -> str:
@@ -102,7 +102,7 @@ def _cell(cell: Cell, x: int, y: int, step: int) -> str:
     if cell.state in ("prefill", "decode") and step >= LETTER:
         letter = f"P {cell.tokens}" if cell.state == "prefill" else "D" if cell.tokens == 1 else f"D {cell.tokens}"
         letter = letter if step >= ROOMY else letter[0]
-        small = " s" if len(letter) > 4 else ""
+        small = " s" if len(letter) > 4 or step < 18 else ""
         shape += f"<text class='on{small}' x='{x + step // 2}' y='{middle + 4}'>{letter}</text>"
     if cell.ends == "abort":
         return shape + f"<path class='end' d='M{x + (step - 12) // 2} {middle - 6}l12 12m-12 0l12 -12'/>"
