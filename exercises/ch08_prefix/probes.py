@@ -84,8 +84,8 @@ def probe_tree(args: dict[str, Any]) -> list[dict[str, Any]]:
                 answer["pages"] = call(tree.evict, rest[0], returns=list)
         except InvariantError as error:
             answer["refused"] = str(error)
-        except IndexError:
-            if tree._queue:
+        except IndexError as error:
+            if str(error) != "index out of range":  # heappop's words for an empty queue
                 raise
             return [*seen, {**answer, "empty": True}]
         answer |= {"texts": texts_of(tree), "size": tree.size, "evictable": tree.evictable, "clock": tree.clock}
@@ -129,19 +129,22 @@ def probe_accounts(args: dict[str, Any]) -> list[dict[str, Any]]:
     """
     cache = PrefixCacheManager(PageAllocator(args["pages"], args["page_size"]))
     reqs: dict[int, Req] = {}
-    seen = []
+    seen, emptied = [], set()
     for kind, uid, *rest in args["ops"]:
         if kind == "open":
             reqs[uid] = Req(uid, rest[0], SamplingParams(max_tokens=50))
             reqs[uid].table_idx = uid
-        if kind == "again" and cache._last is not None and cache._last.pages == []:
+        if kind == "again" and uid in emptied:
             return [*seen, {"emptied": True}]
         if kind in ("open", "again"):
             call(cache.open, reqs[uid])
         elif kind == "sample":
             reqs[uid].input_ids.append(rest[0])
         elif kind == "close":
+            found, had = reqs[uid].pages, bool(reqs[uid].pages)
             call(cache.close, reqs[uid])
+            if had and not found:
+                emptied.add(uid)
         else:
             store(cache, reqs[uid], rest[0] if rest else None)
         seen.append(standing(cache, reqs))
