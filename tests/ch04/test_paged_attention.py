@@ -28,9 +28,9 @@ class Both:
         self.allocator = PageAllocator(pages, size)
         shape = (CONFIG.num_layers, pages, size, CONFIG.num_kv_heads, CONFIG.head_dim)
         self.pool = KVPool(*shape, torch.float32, "cpu")
-        # whatever nobody has written must never be read: it would show
-        self.pool.k.fill_(1e4)
-        self.pool.v.fill_(1e4)
+        # what nobody has written may be anything, also no number, and must never show
+        self.pool.k.fill_(float("nan"))
+        self.pool.v.fill_(float("nan"))
         self.tables = Tables(ROWS, 64, size, torch.device("cpu"))
         self.dense = DenseCache(CONFIG, ROWS, 64)
         self.reqs = [Req(uid, [1] * 64, SamplingParams()) for uid in range(ROWS)]
@@ -68,6 +68,9 @@ def test_prefill_pieces_and_decode(size):
     both.step("prefill", [(0, 3), (3, 8)])  # three queries over eight keys: aligned to the bottom right
     both.step("decode", [(0, 1), (1, 1), (2, 1), (3, 1)])
     both.step("decode", [(1, 1), (3, 1)])
+    both.step("prefill", [(4, 2), (5, 1)])
+    both.step("prefill", [(4, 2), (5, 18)])  # from the middle of a page into a new one, which is not filled
+    both.step("decode", [(4, 1), (5, 1)])
 
 
 @pytest.mark.parametrize("rows", [1, 5, 6, 15, 16, 20])
