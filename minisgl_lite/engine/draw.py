@@ -46,7 +46,7 @@ def probabilities(logits: torch.Tensor, temperature: torch.Tensor) -> torch.Tens
 def draw(probs: torch.Tensor, u: torch.Tensor) -> torch.Tensor:
     """The token that u falls on when the probabilities are laid end to end: [N, vocab], [N] in [0, 1) -> int64 [N].
 
-    `probs` need not sum to 1. Never a token of probability 0, whatever the rounding.
+    `probs` need not sum to 1. Never a token of probability 0, whatever the rounding; of none but zeros, the first.
     """
     ends = probs.cumsum(-1)
     token = torch.searchsorted(ends, (u * ends[:, -1])[:, None], right=True).clamp(max=probs.shape[-1] - 1)
@@ -59,8 +59,8 @@ def draw(probs: torch.Tensor, u: torch.Tensor) -> torch.Tensor:
 def draw_filtered(probs: torch.Tensor, top_k: torch.Tensor, top_p: torch.Tensor, u: torch.Tensor) -> torch.Tensor:
     """As `draw`, from the top_k most likely tokens, and of these from the fewest that hold top_p of their probability.
 
-    top_k: int64 [N], at least 1. top_p: float32 [N] in (0, 1]; 1 keeps all. The most likely token is always kept; of
-    equally likely ones the lowest id comes first.
+    top_k: int64 [N], at least 1. top_p: float32 [N] in [0, 1]; 1 keeps all, and so little that float32 makes 0 of it
+    leaves the most likely token. Of equally likely ones the lowest id comes first.
     """
     probs, order = probs.sort(dim=-1, descending=True, stable=True)
     rank = torch.arange(probs.shape[-1], device=probs.device)
@@ -68,5 +68,5 @@ def draw_filtered(probs: torch.Tensor, top_k: torch.Tensor, top_p: torch.Tensor,
     ends = probs.cumsum(-1)
     before = ends.roll(1, -1).masked_fill_(rank == 0, 0)
     # a token stays if those before it do not hold enough yet
-    beyond = (before >= top_p[:, None] * ends[:, -1:]) & (top_p[:, None] < 1) & (rank > 0)
+    beyond = before >= top_p[:, None] * ends[:, -1:]
     return order.gather(-1, draw(probs.masked_fill(beyond, 0), u)[:, None])[:, 0]

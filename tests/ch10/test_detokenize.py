@@ -97,6 +97,13 @@ def test_byte_fallback(words):
     assert "".join(pieces(tokenizer.decode, ids)) == tokenizer.decode(ids)
 
 
+def test_characters_of_bytes_wherever_the_window_ends():
+    vocab = llama().get_vocab()
+    for n in range(2 * WINDOW):
+        ids = [vocab["b"]] * n + [vocab[f"<0x{b:02X}>"] for b in "😀é😀€".encode()]
+        assert pieces(llama().decode, ids)[n:] == ["", "", "", "😀", "", "é", "", "", "", "😀", "", "", "€", ""]
+
+
 def test_an_emoji_of_four_tokens_comes_whole():
     decode = BytesTokenizer().decode
     assert pieces(decode, "😀!".encode()) == ["", "", "", "😀", "!", ""]

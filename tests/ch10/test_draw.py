@@ -67,7 +67,7 @@ def test_a_hundred_thousand_draws_follow_the_exact_distribution(temperature, top
 
 
 @pytest.mark.parametrize(
-    ("top_p", "kept"), [(0.5, [0]), (0.61, [0, 1]), (0.95, [0, 1, 2]), (1e-6, [0]), (1.0, [0, 1, 2])]
+    ("top_p", "kept"), [(0.5, [0]), (0.61, [0, 1]), (0.95, [0, 1, 2]), (1e-6, [0]), (1e-46, [0]), (1.0, [0, 1, 2])]
 )
 def test_top_p_keeps_the_fewest_that_hold_it(top_p, kept):
     for order in ([0, 1, 2], [2, 0, 1]):
@@ -109,7 +109,9 @@ def test_no_token_without_probability_even_where_sums_round():
         for scale in (1.0, 1e-30, 1e30):
             tokens = draw(probs * scale, torch.full((1000,), u))
             assert (probs.gather(-1, tokens[:, None]) > 0).all()
-    assert draw(torch.tensor([[0.0, 0.0, 1.0]]), torch.tensor([0.0])).tolist() == [2]
+    assert draw(torch.tensor([[0.0, 0.2, 0.8]]), torch.tensor([0.0])).tolist() == [1]
+    # the smallest number that there is: any part of it rounds to 0 or to the whole
+    assert draw(torch.tensor([[0.0, 1e-45, 0.0]]), torch.tensor([1 - 2**-24])).tolist() == [1]
     assert draw(torch.full((1, 3), float("nan")), torch.tensor([0.5])).max() < 3
 
 

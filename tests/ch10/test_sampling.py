@@ -83,6 +83,32 @@ def test_a_seed_decides_and_without_one_runs_differ():
     assert Sampler().entropy != Sampler().entropy
 
 
+def test_a_seeds_number_belongs_to_the_position_whatever_the_entry():
+    """In front of the request: nobody, or the first piece of somebody's prompt, which samples nothing."""
+
+    def token(pieces: int) -> int:
+        batch = Batch("prefill", index=1)
+        for uid in range(pieces):
+            req = Req(uid, [5] * (4 + uid), hot())
+            req.table_idx = uid
+            batch.add(req, 1)
+        req = Req(9, [5] * 3, hot(seed=4))
+        req.table_idx = 9
+        batch.add(req, 3)
+        sampler = Sampler(entropy=1)
+        return sampler.read(batch, sampler(torch.zeros(1, 1000), batch))[0]
+
+    assert token(0) == token(1) == token(2)
+
+
+def test_what_is_sampled_after_the_end_is_not_reported():
+    batch, sampler = batch_of(*[SamplingParams(logprobs=1)] * 2), Sampler()
+    arrived = sampler(torch.randn(2, 5), batch)
+    batch.reqs[0].finish_reason = "stop"
+    sampler.read(batch, arrived)
+    assert [len(req.logprobs) for req in batch.reqs] == [0, 1]
+
+
 @pytest.mark.parametrize(
     ("params", "words"),
     [
@@ -190,6 +216,23 @@ def test_spoilt_pages_do_not_spoil_their_next_owner(size, overlap, cache_type):
             for _ in range(steps):
                 llm.step()
             assert llm.generate([[3] * 5], SamplingParams(max_tokens=6))[0].token_ids == [3] * 6
+        llm.check_invariants()
+
+
+@pytest.mark.parametrize("overlap", [True, False])
+@pytest.mark.parametrize("prompt", [[7, *[1] * 9], [1] * 9 + [7], [1] * 4 + [7] * 3, [6]])
+def test_what_a_failed_request_computed_is_found_by_nobody(prompt, overlap):
+    """Token 7 is no number once; the same prompt comes again when it is. It is computed in pieces of four tokens."""
+    config = scripted_config(vocab_size=8, max_seq_len=64)
+    rows = {t: [0.0] * t + [9.0] + [0.0] * (7 - t) for t in range(7)} | {6: [0.0] * 7 + [9.0]}
+    decoder = SpoilingDecoder(rows, config)
+    options = {"num_pages": 40, "cache_type": "radix", "max_extend_tokens": 4, "overlap": overlap}
+    with LLM(Checkpoint(config, decoder, None), **options) as llm:
+        assert llm.generate([prompt], SamplingParams(max_tokens=4))[0].finish_reason == "abort"
+        llm.check_invariants()
+        decoder.rows[7] = torch.tensor(rows[2])
+        (out,) = llm.generate([prompt], SamplingParams(max_tokens=4))
+        assert out.finish_reason == "length", out.error
         llm.check_invariants()
 
 

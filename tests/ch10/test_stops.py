@@ -81,7 +81,10 @@ def test_a_stop_string_across_tokens(overlap):
         assert outs[0].token_ids == [10, 11, 12], "without the token that completed it"
         assert not llm.has_work
         llm.check_invariants()
-        pieces = list(llm.stream([1], params()))
+        running = llm.stream([1], params())
+        pieces = [next(running) for _ in range(4)]
+        assert not llm.has_work
+        assert list(running) == []
         assert pieces == [("a", 10, None), ("b", 11, None), ("", 12, None), ("", None, "stop")]
         assert list(llm.stream([2], params(max_tokens=4))) == [
             ("a", 10, None), ("", 14, None), ("</x", 15, None), ("d", 16, "length"),

@@ -34,6 +34,11 @@ class LogitsDecoder(ScriptedDecoder):
         for token, row in rows.items():
             self.rows[token] = torch.tensor(row)
 
+    def forward(self, ids: torch.Tensor, positions: torch.Tensor, attend: Any) -> torch.Tensor:
+        if ids.min() < 0:
+            raise IndexError(f"there is no token {int(ids.min())}")
+        return super().forward(ids, positions, attend)
+
     def logits(self, hidden: torch.Tensor) -> torch.Tensor:
         return self.rows[hidden[:, 0].long()]
 
@@ -50,7 +55,10 @@ class SpoilingDecoder(LogitsDecoder):
         kv = torch.where(sound, 1.0, float("nan"))[:, None, None].expand(-1, kv_heads, dim)
         for layer in range(self.config.num_layers):
             out = attend(layer, torch.ones(len(ids), heads, dim), kv, kv)
-        return torch.where(out[:, 0, :1].isfinite(), ids[:, None], self.config.vocab_size - 1)
+        return out[:, 0, :1] * 0 + ids[:, None]
+
+    def logits(self, hidden: torch.Tensor) -> torch.Tensor:
+        return torch.where(hidden.isfinite(), super().logits(hidden.nan_to_num()), float("nan"))
 
 
 class ByPosition(ScriptedDecoder):
