@@ -153,6 +153,7 @@ def measure(checkpoint: Checkpoint, running: int, overlap: bool, count: int, pos
     llm, (timed,) = start(checkpoint, running, overlap, positions)
     gc.collect()
     gc.disable()
+    steps(llm, 2)  # with overlap a round was in flight while the garbage was collected
     first = len(llm.trace)
     steps(llm, count)
     gc.enable()
