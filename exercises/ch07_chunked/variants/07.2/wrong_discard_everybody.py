@@ -1,0 +1,22 @@
+"""wrong: half-way-forgotten
+
+Whoever is aborted, the prompt that is half-way is forgotten.
+"""
+
+
+class ChunkedPrefillManager:
+    def head(self) -> Req | None:
+        return self.chunking or super().head()
+
+    def placed(self, req: Req, n: int) -> None:
+        if req is not self.chunking:
+            super().placed(req, n)
+        self.chunking = req if req.cached_len + n < req.prompt_len else None
+
+    def discard(self, req: Req) -> None:
+        super().discard(req)
+        self.chunking = None
+
+    @property
+    def runnable(self) -> bool:
+        return self.chunking is not None or super().runnable

@@ -1,0 +1,23 @@
+"""wrong: half-way-forgotten
+
+The next in the queue has its turn, and the prompt that is half-way never goes on.
+"""
+
+
+class ChunkedPrefillManager:
+    def head(self) -> Req | None:
+        return super().head()
+
+    def placed(self, req: Req, n: int) -> None:
+        if req is not self.chunking:
+            super().placed(req, n)
+        self.chunking = req if req.cached_len + n < req.prompt_len else None
+
+    def discard(self, req: Req) -> None:
+        super().discard(req)
+        if req is self.chunking:
+            self.chunking = None
+
+    @property
+    def runnable(self) -> bool:
+        return self.chunking is not None or super().runnable

@@ -1,0 +1,14 @@
+"""wrong: decode-too-soon
+
+One prefill, one decode, whatever prefills says.
+"""
+
+
+class Interleave:
+    def choose(self, prefill: PrefillManager, decode: DecodeManager) -> Batch | None:
+        due = decode.running and self.waited >= 1
+        if not due and (batch := prefill.schedule_next_batch()) is not None:
+            self.waited = self.waited + 1 if decode.running else 0
+            return batch
+        self.waited = 0
+        return decode.schedule_next_batch()
