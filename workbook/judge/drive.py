@@ -5,6 +5,7 @@ The graded process runs it on the student's modules, the judge on the package's 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,8 +47,12 @@ class Traffic:
         }
 
 
-def drive(traffic: Traffic, custom: Custom) -> dict[str, Any]:
-    """Run until everything has ended, or nothing moves any more.
+Step = Callable[[Schedule, Traffic, dict[int, Req], int, list[list[Any]]], bool]
+"""One step with what arrives and is aborted in it: (schedule, traffic, requests, now, events it adds to) -> moved."""
+
+
+def drive(traffic: Traffic, custom: Custom, step: Step | None = None) -> dict[str, Any]:
+    """Run until everything has ended, or nothing moves any more. `step` drives one step; left out: launch and settle.
 
     Returns rounds ([phase, [[uid, cached_len, tokens], ...]]), events ([uid, token, reason]) in order, steps (the step
     that delivered each event), ids ([uid, prompt and sampled tokens]), broken (None, or
@@ -64,10 +69,10 @@ def drive(traffic: Traffic, custom: Custom) -> dict[str, Any]:
     schedule = assemble_scheduler(
         config, traffic.pages, lambda s: ShadowEngine(config.max_running_req, s.cache, VOCAB, traffic.late), custom
     )
-    return run(schedule, traffic)
+    return run(schedule, traffic, step or launch_and_settle)
 
 
-def run(schedule: Schedule, traffic: Traffic) -> dict[str, Any]:
+def run(schedule: Schedule, traffic: Traffic, step: Step) -> dict[str, Any]:
     """See drive."""
     events: list[list[Any]] = []
     steps: list[int] = []
@@ -81,8 +86,7 @@ def run(schedule: Schedule, traffic: Traffic) -> dict[str, Any]:
             moved = step(schedule, traffic, requests, now, new)
             schedule.scheduler.check()
         except OutOfPages:
-            schedule.scheduler.abort(min(schedule.scheduler.cache.accounts))
-            moved = True
+            moved = schedule.scheduler.abort(min(schedule.scheduler.cache.accounts))
         except InvariantError as error:
             broken = [now, str(error)]
             break
@@ -113,18 +117,36 @@ def after(done: Round) -> dict[str, Any]:
     }
 
 
-def step(schedule: Schedule, traffic: Traffic, requests: dict[int, Req], now: int, events: list[list[Any]]) -> bool:
-    """One round with what arrives and is aborted in it; adds its events. False when there was nothing to launch."""
-    for at, uid, *_ in traffic.arrivals:
-        if at == now:
-            schedule.scheduler.submit(requests[uid])
-    abort(schedule, traffic, now, in_flight=False)
+def launch_and_settle(
+    schedule: Schedule, traffic: Traffic, requests: dict[int, Req], now: int, events: list[list[Any]]
+) -> bool:
+    """One round, the aborts in flight between its halves. False when there was nothing to launch."""
+    arrive(schedule, traffic, requests, now)
     flight = schedule.loop.launch()
     abort(schedule, traffic, now, in_flight=True)
     if flight is not None and not flight.batch.reqs:
         raise InvariantError(EMPTY_BATCH)
     events += [list(event) for event in schedule.loop.settle(flight)]
     return flight is not None
+
+
+def step_ahead(
+    schedule: Schedule, traffic: Traffic, requests: dict[int, Req], now: int, events: list[list[Any]]
+) -> bool:
+    """One step of a loop that keeps a batch in flight between its steps, the aborts in flight after it."""
+    arrive(schedule, traffic, requests, now)
+    before = (schedule.scheduler.launched, schedule.scheduler.committed)
+    events += [list(event) for event in schedule.loop.step()]
+    abort(schedule, traffic, now, in_flight=True)
+    return before != (schedule.scheduler.launched, schedule.scheduler.committed)
+
+
+def arrive(schedule: Schedule, traffic: Traffic, requests: dict[int, Req], now: int) -> None:
+    """Submit and abort what comes before this round is planned."""
+    for at, uid, *_ in traffic.arrivals:
+        if at == now:
+            schedule.scheduler.submit(requests[uid])
+    abort(schedule, traffic, now, in_flight=False)
 
 
 def abort(schedule: Schedule, traffic: Traffic, now: int, in_flight: bool) -> None:
