@@ -1,0 +1,13 @@
+"""wrong: settling-costs-nothing
+
+Committing takes no time.
+"""
+
+
+class TwoClockEngine:
+    def settle(self, batch: Batch, launch: Span, device: Span) -> None:
+        wait = (self.clock, max(self.clock, device[1]))
+        self.clock = wait[1]
+        self.lanes.append(
+            Lane(batch.index, batch.phase, tuple(batch.uids), launch, device, wait, (wait[1], self.clock))
+        )
