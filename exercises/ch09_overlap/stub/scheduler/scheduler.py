@@ -107,13 +107,15 @@ class Scheduler:
     def give_up(self, batch: Batch, tokens: list[int]) -> None:
         """End the requests of `batch` that have NO_TOKEN, as aborted; to be called before `tokens` are committed.
 
-        What such an entry was to compute does not count as computed. The others know nothing of it.
+        Nothing that such a request computed since its last token counts as computed: one of these positions is to
+        blame. The others know nothing of it.
         """
         entries = range(len(batch.reqs)) if batch.emits is None else batch.emits
         for i, token in zip(entries, tokens, strict=True):
             req = batch.reqs[i]
             if token == NO_TOKEN:
-                req.cached_len = min(req.cached_len, batch.starts[i])
+                found = (len(req.pages) - len(self.cache.private_pages(req))) * self.cache.allocator.page_size
+                req.cached_len = min(req.cached_len, batch.starts[i] if batch.phase == "decode" else found)
                 if self.abort(req.uid):
                     req.error = f"the logits after position {batch.starts[i] + batch.lens[i] - 1} are not numbers"
 
