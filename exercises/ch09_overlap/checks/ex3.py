@@ -49,7 +49,7 @@ def judge_ops(ask: Ask, name: str, ops: list[list[Any]]) -> Result:
 
 def judge_holdings(now: dict[str, Any]) -> tuple[str, str] | None:
     """Who has ended holds a row and an account as long as a batch in flight names it, and no longer."""
-    for r in map(Standing._make, now["reqs"]):
+    for r in (Standing(*values) for values in now["reqs"]):
         if r.reason is None or not r.last_launch:
             continue
         told = f"request {r.uid} has ended ({r.reason}); the last batch that names it is {r.last_launch}"
@@ -62,7 +62,7 @@ def judge_holdings(now: dict[str, Any]) -> tuple[str, str] | None:
             return "account-left-open", f"{told} and settled, but its account is still open"
         elif r.row:
             return "row-not-cleared", f"{told} and settled, but it still has a table_idx"
-    free = ROWS - sum(1 for r in map(Standing._make, now["reqs"]) if r.row)
+    free = ROWS - sum(1 for values in now["reqs"] if Standing(*values).row)
     if now["rows"] != free:
         return "row-not-returned", f"{now['rows']} rows are free; expected {free}"
     return None
@@ -85,14 +85,14 @@ def judge_failure(
     if now["committed"] != before["committed"] + 1:
         return "batch-not-settled", "a batch that failed is settled too, or those behind it can never be"
     starts = dict(now["batch"])
-    lasting = {r[0]: Standing._make(r) for r in before["reqs"]}
+    lasting = {r[0]: Standing(*r) for r in before["reqs"]}
     for uid, start in starts.items():
         caps[uid] = min(start, caps.get(uid, start))
     for uid, cached_len in now["closed"][len(before["closed"]) :]:
         if cached_len > caps.get(uid, cached_len):
             what = f"request {uid} was closed with {cached_len} positions counted as computed; only {caps[uid]} are"
             return "counts-as-computed", what
-    for r in map(Standing._make, now["reqs"]):
+    for r in (Standing(*values) for values in now["reqs"]):
         ended = lasting[r.uid].reason is None and r.reason is not None
         if r.uid not in starts:
             if ended or r.cached_len != lasting[r.uid].cached_len:
