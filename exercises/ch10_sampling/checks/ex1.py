@@ -1,0 +1,241 @@
+"""How the answers to exercise 10.1 are judged. Runs in the judge: every expectation is computed in plain Python."""
+
+from __future__ import annotations
+
+import math
+from random import Random
+from typing import Any
+
+from workbook.judge.checklib import TIE_GAP, Ask, Result, compare_streams
+
+from .common import OFF, ORACLE_PROMPTS, ORACLE_TOKENS, kept, oracle_prompts, random_probs, safe_share
+
+GRID = [(i + 0.5) / 512 for i in range(512)]
+LAST = 1 - 2**-24
+"""The largest number that `uniforms` gives."""
+
+
+def softmax(row: list[float], temperature: float) -> list[float]:
+    """In double precision; temperatures are as float32 has them."""
+    high = max(row)
+    if temperature < 1e-44:
+        weights = [float(z == high) for z in row]
+    else:
+        t = min(temperature, 3.4e38)
+        weights = [math.exp(max(-745.0, (z - high) / t)) if z > -math.inf else 0.0 for z in row]
+    return [weight / sum(weights) for weight in weights]
+
+
+def differs(got: list[Any], want: list[float]) -> bool:
+    """Whether two rows differ by more than rounding."""
+    return any(a is None or abs(a - b) > 1e-4 for a, b in zip(got, want, strict=True))
+
+
+def check_temperature(ask: Ask, rng: Random) -> Result:
+    """softmax(logits / temperature), each row its own; extreme temperatures; forbidden tokens; half precision."""
+    ordinary = [[rng.gauss(0, 2) for _ in range(6)] for _ in range(4)]
+    extreme = [[-50.0, 50.0, 49.0, -math.inf]] * 5
+    for rows, temperatures, dtype in (
+        (ordinary, [1.0, 0.5, 2.0, 0.25], "float32"),
+        (extreme, [1.0, 1e-4, 1e-8, 1e-50, 1e50], "float32"),
+        (extreme, [1.0, 1e-4, 1e-8, 1e-50, 1e50], "float16"),
+        (extreme, [0.5, 1.0, 2.0, 4.0, 8.0], "bfloat16"),
+    ):
+        told = [[z if z > -math.inf else "-inf" for z in row] for row in rows]
+        got = ask("probabilities", {"logits": told, "temperature": temperatures, "dtype": dtype})
+        what = f"logits {dtype} [{len(rows)}, {len(rows[0])}]"
+        if got["shape"] != [len(rows), len(rows[0])]:
+            return Result.failed("wrong-shape", f"{what}: probabilities has the shape {got['shape']}")
+        if got["changed"]:
+            return Result.failed("logits-changed", f"{what}: probabilities changed the logits that it was given")
+        for i, (row, t) in enumerate(zip(rows, temperatures, strict=True)):
+            if differs(got["probs"][i], softmax(row, t)):
+                return name_temperature(f"{what}, row {i}", row, t, temperatures[0], got["probs"][i])
+        if got["dtype"] != "torch.float32":
+            return Result.failed("not-float32", f"{what}: the probabilities are {got['dtype']}")
+    return Result.ok()
+
+
+def name_temperature(where: str, row: list[float], t: float, first: float, got: list[Any]) -> Result:
+    """What a wrong row says about the mistake."""
+    said = f"{where}, temperature {t:g}: {shown(got)}; expected {shown(softmax(row, t))}"
+    if any(p is None for p in got):
+        which = "overflow-at-low-temperature" if t < 1 else "forbidden-token-is-not-a-number"
+        return Result.failed(which, said)
+    if not differs(got, softmax(row, 1 / t)):
+        return Result.failed("temperature-multiplied", said)
+    if not differs(got, softmax(row, first)):
+        return Result.failed("one-temperature-for-all", said)
+    if t < 1e-4 or t > 1e4:
+        return Result.failed("overflow-at-low-temperature" if t < 1 else "overflow-at-high-temperature", said)
+    return Result.failed("wrong-probabilities", said)
+
+
+def shown(row: list[Any]) -> str:
+    """A row of numbers to three decimals."""
+    return "[" + ", ".join("nan" if p is None else f"{p:.3f}" for p in row) + "]"
+
+
+def token_at(probs: list[float], u: float, total: float | None = None) -> int:
+    """Where u falls, exactly; the number of tokens when it falls on none."""
+    point, end = u * (sum(probs) if total is None else total), 0.0
+    for i, p in enumerate(probs):
+        end += p
+        if point < end:
+            return i
+    return len(probs)
+
+
+def check_end_to_end_on_a_line(ask: Ask, rng: Random) -> Result:
+    """Where u falls: exact halves and quarters, totals that are not 1, every row with its own u."""
+    rows = [[0.25, 0.25, 0.5]] * 6 + [[1.0, 2.0, 1.0]] * 4 + [[0.125, 0.0, 0.125, 0.25]] * 4
+    at = [0.0, 0.125, 0.25, 0.375, 0.5, 0.875] + [0.125, 0.25, 0.5, 0.75] + [0.125, 0.25, 0.375, 0.75]
+    for _ in range(20):  # in random rows rounding must not decide: u is in the middle of a token's piece
+        probs = random_probs(rng, 8)
+        token = rng.choice([i for i, p in enumerate(probs) if p > 1e-3])
+        scale = rng.choice([1.0, 0.5, 4.0])
+        rows.append([p * scale for p in probs])
+        at.append(sum(probs[:token]) + probs[token] / 2)
+    for size in (3, 4, 8):
+        mine = [(row, u) for row, u in zip(rows, at, strict=True) if len(row) == size]
+        got = ask("draw", {"probs": [row for row, _ in mine], "u": [u for _, u in mine]})
+        if got["shape"] != [len(mine)]:
+            return Result.failed("wrong-shape", f"draw of probs {[len(mine), size]} has the shape {got['shape']}")
+        for (row, u), token in zip(mine, got["tokens"], strict=True):
+            if token != token_at(row, u):
+                return name_draw(row, u, token)
+    return Result.ok()
+
+
+def name_draw(row: list[float], u: float, token: int) -> Result:
+    """What a wrong token says about the mistake."""
+    want, ends = token_at(row, u), [sum(row[: i + 1]) for i in range(len(row))]
+    said = f"probabilities {shown(row)}, u = {u:g}: token {token}; expected {want}"
+    if u * ends[-1] in ends and token < want:
+        return Result.failed("end-taken-twice", f"{said}: a piece does not include its end")
+    if abs(ends[-1] - 1) > 1e-6 and token == min(token_at(row, u, 1.0), len(row) - 1):
+        return Result.failed("total-taken-for-1", f"{said}: the total is {ends[-1]:g}")
+    return Result.failed("wrong-token", said)
+
+
+def check_never_without_probability(ask: Ask, rng: Random) -> Result:
+    """Zeros at both ends and between, u at both ends, totals of any size: no token of probability 0."""
+    for u in (0.0, LAST):
+        rows = []
+        for _ in range(300):
+            probs = [rng.random() if i % 3 == 1 else 0.0 for i in range(40)]
+            scale = rng.choice([1.0, 1e-30, 1e30])
+            rows.append([0.0] + [p * scale for p in probs] + [0.0])
+        got = ask("draw", {"probs": rows, "u": [u] * len(rows)})
+        for row, token in zip(rows, got["tokens"], strict=True):
+            if not 0 <= token < len(row):
+                message = f"u = {u!r}: token {token} of a vocabulary of {len(row)}; u * total may round up to the total"
+                return Result.failed("token-outside-the-vocabulary", message)
+            if row[token] == 0:
+                side = "before the first" if u == 0 else "behind the last"
+                message = f"u = {u!r}: token {token}, whose probability is 0 ({side} that has some)"
+                return Result.failed("token-without-probability", message)
+    return Result.ok("600 draws at both ends")
+
+
+Row = tuple[list[float], int, float]
+
+
+def ask_filtered(ask: Ask, rows: list[Row]) -> Any:
+    """The tokens of each row for every u of the grid; a Result where the form is wrong."""
+    got = ask("filtered", {"rows": [list(row) for row in rows], "u": GRID})
+    if got["shape"] != [len(rows) * len(GRID)]:
+        return Result.failed("wrong-shape", f"draw_filtered of {len(rows) * len(GRID)} rows gives {got['shape']}")
+    return got["tokens"]
+
+
+def judge_kept(rows: list[Row], tokens: list[list[int]]) -> Result:
+    """Which tokens ever come, row by row."""
+    for row, drawn in zip(rows, tokens, strict=True):
+        # what is kept has at least two of the 512 numbers, else it might not come
+        want = kept(*row)
+        share = sum(row[0][i] for i in want)
+        sure = {i for i in want if row[0][i] / share > 2 / len(GRID)}
+        if not (sure <= set(drawn) <= set(want)):
+            return name_kept(row, rows[0], sorted(set(drawn)))
+    return Result.ok()
+
+
+def name_kept(row: Row, first: Row, drawn: list[int]) -> Result:
+    """What a wrong set of tokens says about the mistake."""
+    probs, k, p = row
+    want, order = kept(*row), sorted(range(len(probs)), key=lambda i: (-probs[i], i))
+    off = "off" if k >= len(probs) else str(k)
+    said = f"probabilities {shown(probs)}, top_k {off}, top_p {p:g}: tokens {drawn} come; expected {sorted(want)}"
+    if any(not 0 <= token < len(probs) for token in drawn):
+        return Result.failed("token-outside-the-vocabulary", said)
+    inside, beyond = kept(probs, k, 1.0), [i for i in drawn if i not in want]
+    both_ways = [i for i in kept(probs, OFF, p) if i in inside]
+    ranks = [order.index(i) for i in want]
+    for diagnosis, candidate in (
+        ("ranks-instead-of-ids", ranks),
+        ("top-p-before-top-k", both_ways),
+        ("crossing-token-left-out", want[:-1] or order[:1]),
+        ("one-token-too-many", order[: len(want) + 1]),
+        ("top-p-ignored", inside),
+        ("top-k-ignored", kept(probs, OFF, p)),
+        ("first-row-for-all", kept(probs, first[1], first[2])),
+    ):
+        if set(drawn) == set(candidate) != set(want):
+            return Result.failed(diagnosis, said)
+    if beyond and all(probs[i] == probs[want[-1]] for i in beyond):
+        return Result.failed("wrong-one-of-equals", f"{said}; among equally likely tokens the lower id comes first")
+    return Result.failed("keeps-too-many" if beyond else "keeps-too-few", said)
+
+
+def check_what_is_kept(ask: Ask, rng: Random) -> Result:
+    """0.6, 0.3, 0.1 and their kind; each case in a call of its own."""
+    three = [0.6, 0.3, 0.1]
+    cases: list[Row] = [(three, OFF, p) for p in (0.5, 0.61, 0.95, 1e-6, 1.0)]
+    cases += [([three[i] for i in (2, 0, 1)], OFF, p) for p in (0.5, 0.61, 0.95)]
+    cases += [(three, k, 1.0) for k in (1, 2, 3)] + [([0.1, 0.3, 0.6], 2, 1.0)]
+    cases += [([0.4, 0.3, 0.2, 0.1], 2, 0.5), ([0.4, 0.3, 0.2, 0.1], 3, 0.75), ([0.25] * 4, 2, 1.0)]
+    cases += [([0.125] * 8, 3, 0.5), ([0.0, 0.5, 0.0, 0.5], OFF, 0.9)]
+    for case in cases:
+        tokens = ask_filtered(ask, [case])
+        result = tokens if isinstance(tokens, Result) else judge_kept([case], tokens)
+        if result.verdict != "ok":
+            return result
+    return Result.ok(f"{len(cases)} sets of tokens")
+
+
+def check_shares(ask: Ask, rng: Random) -> Result:
+    """512 evenly spaced numbers: each token that is kept gets its share of them."""
+    for probs, k, p in (([0.6, 0.3, 0.1], OFF, 0.61), ([0.1, 0.2, 0.3, 0.4], 3, 1.0), ([0.5, 0.3, 0.2], 2, 0.99)):
+        tokens = ask_filtered(ask, [(probs, k, p)])
+        if isinstance(tokens, Result):
+            return tokens
+        want = kept(probs, k, p)
+        for i in want:
+            share, got = probs[i] / sum(probs[j] for j in want), tokens[0].count(i) / len(GRID)
+            if abs(share - got) > 3 / len(GRID):
+                message = f"probabilities {shown(probs)}: of the kept {sorted(want)} token {i} has {share:.1%};"
+                return Result.failed("shares-not-kept", f"{message} it gets {got:.1%} of the draws")
+    return Result.ok()
+
+
+def check_rows_by_themselves(ask: Ask, rng: Random) -> Result:
+    """Forty random rows, each with its own filters, in one call."""
+    rows: list[Row] = []
+    for _ in range(40):
+        probs = random_probs(rng, 9)
+        k = rng.choice([OFF, 1, 2, 3, 5])
+        rows.append((probs, k, rng.choice([1.0, safe_share(rng, probs, k)])))
+    tokens = ask_filtered(ask, rows)
+    return tokens if isinstance(tokens, Result) else judge_kept(rows, tokens)
+
+
+def check_end_to_end(ask: Ask, rng: Random) -> Result:
+    """The bundled model, hot, but with filters that leave one token: Hugging Face's greedy tokens."""
+    prompts = oracle_prompts(ask, rng)
+    hot = {"max_tokens": ORACLE_TOKENS, "temperature": 0.7}
+    params = [{**hot, **({"top_k": 1} if i % 2 else {"top_p": 1e-6})} for i in range(ORACLE_PROMPTS)]
+    got = ask("generate", {"prompts": [list(p.ids) for p in prompts], "params": params}, seconds=40.0)
+    if [len(ids) for ids in got] != [ORACLE_TOKENS] * ORACLE_PROMPTS:
+        return Result.failed("wrong-tokens", f"not every request has its {ORACLE_TOKENS} tokens")
+    return compare_streams(prompts, got, bound=TIE_GAP, note="Only the most likely token should have been kept.")

@@ -1,0 +1,33 @@
+"""Stop strings: found in the joined text, whatever tokens they come in. Chapter 10."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class StopStrings:
+    """Lets text through up to the first stop string; what may be the beginning of one is held until that is decided.
+
+    The first stop string is the one that is complete first; of those that end at the same character, the longest. So
+    the answer does not depend on the pieces that the text comes in.
+    """
+
+    def __init__(self, stops: Sequence[str]) -> None:
+        """`stops`: none of them empty."""
+        self.stops = tuple(stops)
+        self.found = False
+        """Whether a stop string was seen: nothing is let through any more."""
+        self._held = ""
+
+    def push(self, text: str) -> str:
+        """Add text; what is certainly before any stop string."""
+        raise NotImplementedError("exercise 10.3: write the body of StopStrings.push")
+
+    def flush(self) -> str:
+        """What is held back: there is no more text, so it was no stop string."""
+        held, self._held = self._held, ""
+        return held
+
+    def _beginning(self, text: str) -> int:
+        """Length of the longest end of `text` with which a stop string begins."""
+        raise NotImplementedError("exercise 10.3: helper StopStrings._beginning, given to you when graded")

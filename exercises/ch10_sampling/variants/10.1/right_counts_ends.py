@@ -1,0 +1,26 @@
+"""right: counts the ends that u has passed, and takes the last token with some probability where rounding goes beyond"""
+
+
+def probabilities(logits: torch.Tensor, temperature: torch.Tensor) -> torch.Tensor:
+    z = logits.float()
+    z = z - z.amax(-1, keepdim=True)
+    info = torch.finfo(torch.float32)
+    return torch.softmax(z / temperature.clamp(info.tiny, info.max)[:, None], -1)
+
+
+def draw(probs: torch.Tensor, u: torch.Tensor) -> torch.Tensor:
+    ends = probs.cumsum(-1)
+    token = (ends <= u[:, None] * ends[:, -1:]).sum(-1)
+    places = torch.arange(probs.shape[-1], device=probs.device)
+    last = (places * (probs > 0)).amax(-1)
+    return torch.minimum(token, last)
+
+
+def draw_filtered(probs: torch.Tensor, top_k: torch.Tensor, top_p: torch.Tensor, u: torch.Tensor) -> torch.Tensor:
+    probs, order = probs.sort(dim=-1, descending=True, stable=True)
+    rank = torch.arange(probs.shape[-1], device=probs.device)
+    probs = probs.masked_fill(rank >= top_k[:, None], 0)
+    ends = probs.cumsum(-1)
+    before = ends.roll(1, -1).masked_fill_(rank == 0, 0)
+    beyond = (before >= top_p[:, None] * ends[:, -1:]) & (top_p[:, None] < 1) & (rank > 0)
+    return order.gather(-1, draw(probs.masked_fill(beyond, 0), u)[:, None])[:, 0]
