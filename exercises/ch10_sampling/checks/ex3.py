@@ -36,6 +36,10 @@ def judge(ask: Ask, texts: list[Text]) -> Result:
     """Each push of each text beside what it must let through."""
     for (stops, pieces), got in zip(texts, ask("stops", {"texts": [list(t) for t in texts]}), strict=True):
         told = shown = ""
+        if cut(stops, "".join(pieces))[1] and not any(found for _, found in got["pushes"]):
+            across = not any(stop in piece for stop in stops for piece in pieces)
+            message = f"stop strings {stops}, pieces {pieces}: found is never True"
+            return Result.failed("stop-missed-across-pieces" if across else "stop-missed", message)
         for i, (piece, (new, found)) in enumerate(zip(pieces, got["pushes"], strict=True)):
             told, shown = told + piece, shown + new
             where = f"stop strings {stops}, pieces {pieces[: i + 1]}: shown {shown!r}"
@@ -62,9 +66,8 @@ def judge_push(stops: list[str], told: str, piece: str, shown: str, found: bool,
         if want.startswith(shown):
             return Result.failed("held-without-need", said)
         return Result.failed("beginning-shown" if shown.startswith(want) else "text-changed", said)
-    if stop in want + stop and not found:
-        across = not any(each in piece for each in stops)
-        return Result.failed("stop-missed-across-pieces" if across else "stop-missed", said)
+    if not found:
+        return Result.failed("stop-missed", said)
     if shown == want + stop:
         return Result.failed("stop-string-shown", said)
     if cut(stops, told[: len(told) - len(piece)])[1]:

@@ -1,4 +1,4 @@
-"""right: counts the ends that u has passed, and takes the last token with some probability where rounding goes beyond"""
+"""right: counts the ends that u has passed, the last token that can come at most"""
 
 
 def probabilities(logits: torch.Tensor, temperature: torch.Tensor) -> torch.Tensor:

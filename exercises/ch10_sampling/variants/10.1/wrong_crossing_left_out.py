@@ -23,6 +23,5 @@ def draw_filtered(probs: torch.Tensor, top_k: torch.Tensor, top_p: torch.Tensor,
     rank = torch.arange(probs.shape[-1], device=probs.device)
     probs = probs.masked_fill(rank >= top_k[:, None], 0)
     ends = probs.cumsum(-1)
-    before = ends.roll(1, -1).masked_fill_(rank == 0, 0)
     beyond = (ends > top_p[:, None] * ends[:, -1:]) & (top_p[:, None] < 1) & (rank > 0)
     return order.gather(-1, draw(probs.masked_fill(beyond, 0), u)[:, None])[:, 0]

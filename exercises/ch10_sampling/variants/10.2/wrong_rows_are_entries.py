@@ -1,4 +1,4 @@
-"""wrong: raised
+"""wrong: raised-IndexError
 
 Walks over all requests of the batch: those that emit nothing have no row.
 """
