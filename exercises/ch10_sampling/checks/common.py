@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from workbook.judge.checklib import Ask
+from workbook.judge.checklib import Ask, OracleLike
 
 ORACLE_TOKENS = 12
 ORACLE_PROMPTS = 5
@@ -39,6 +39,6 @@ def safe_share(rng: Random, probs: list[float], top_k: int) -> float:
             return share
 
 
-def oracle_prompts(ask: Ask, rng: Random) -> list:
+def oracle_prompts(ask: Ask, rng: Random) -> list[OracleLike]:
     """Some short recorded prompts."""
     return rng.sample([p for p in ask.oracle() if len(p.ids) <= 64], ORACLE_PROMPTS)

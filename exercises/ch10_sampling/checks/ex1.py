@@ -9,26 +9,11 @@ from typing import Any
 from workbook.judge.checklib import TIE_GAP, Ask, Result, compare_streams
 
 from .common import OFF, ORACLE_PROMPTS, ORACLE_TOKENS, kept, oracle_prompts, random_probs, safe_share
+from .names import Row, differs, name_draw, name_kept, name_temperature, shown, softmax, token_at
 
 GRID = [(i + 0.5) / 512 for i in range(512)]
 LAST = 1 - 2**-24
 """The largest number that `uniforms` gives."""
-
-
-def softmax(row: list[float], temperature: float) -> list[float]:
-    """In double precision; temperatures are as float32 has them."""
-    high = max(row)
-    if temperature < 1e-44:
-        weights = [float(z == high) for z in row]
-    else:
-        t = min(temperature, 3.4e38)
-        weights = [math.exp(max(-745.0, (z - high) / t)) if z > -math.inf else 0.0 for z in row]
-    return [weight / sum(weights) for weight in weights]
-
-
-def differs(got: list[Any], want: list[float]) -> bool:
-    """Whether two rows differ by more than rounding."""
-    return any(a is None or abs(a - b) > 1e-4 for a, b in zip(got, want, strict=True))
 
 
 def check_temperature(ask: Ask, rng: Random) -> Result:
@@ -56,40 +41,10 @@ def check_temperature(ask: Ask, rng: Random) -> Result:
     return Result.ok()
 
 
-def name_temperature(where: str, row: list[float], t: float, first: float, got: list[Any]) -> Result:
-    """What a wrong row says about the mistake."""
-    said = f"{where}, temperature {t:g}: {shown(got)}; expected {shown(softmax(row, t))}"
-    if any(p is None for p in got):
-        which = "overflow-at-low-temperature" if t < 1 else "forbidden-token-is-not-a-number"
-        return Result.failed(which, said)
-    if not differs(got, softmax(row, 1 / t)):
-        return Result.failed("temperature-multiplied", said)
-    if not differs(got, softmax(row, first)):
-        return Result.failed("one-temperature-for-all", said)
-    if t < 1e-4 or t > 1e4:
-        return Result.failed("overflow-at-low-temperature" if t < 1 else "overflow-at-high-temperature", said)
-    return Result.failed("wrong-probabilities", said)
-
-
-def shown(row: list[Any]) -> str:
-    """A row of numbers to three decimals."""
-    return "[" + ", ".join("nan" if p is None else f"{p:.3f}" for p in row) + "]"
-
-
-def token_at(probs: list[float], u: float, total: float | None = None) -> int:
-    """Where u falls, exactly; the number of tokens when it falls on none."""
-    point, end = u * (sum(probs) if total is None else total), 0.0
-    for i, p in enumerate(probs):
-        end += p
-        if point < end:
-            return i
-    return len(probs)
-
-
 def check_end_to_end_on_a_line(ask: Ask, rng: Random) -> Result:
     """Where u falls: exact halves and quarters, totals that are not 1, every row with its own u."""
     rows = [[0.25, 0.25, 0.5]] * 6 + [[1.0, 2.0, 1.0]] * 4 + [[0.125, 0.0, 0.125, 0.25]] * 4
-    at = [0.0, 0.125, 0.25, 0.375, 0.5, 0.875] + [0.125, 0.25, 0.5, 0.75] + [0.125, 0.25, 0.375, 0.75]
+    at = [0.0, 0.125, 0.25, 0.375, 0.5, 0.875, 0.125, 0.25, 0.5, 0.75, 0.125, 0.25, 0.375, 0.75]
     for _ in range(20):  # in random rows rounding must not decide: u is in the middle of a token's piece
         probs = random_probs(rng, 8)
         token = rng.choice([i for i, p in enumerate(probs) if p > 1e-3])
@@ -105,17 +60,6 @@ def check_end_to_end_on_a_line(ask: Ask, rng: Random) -> Result:
             if token != token_at(row, u):
                 return name_draw(row, u, token)
     return Result.ok()
-
-
-def name_draw(row: list[float], u: float, token: int) -> Result:
-    """What a wrong token says about the mistake."""
-    want, ends = token_at(row, u), [sum(row[: i + 1]) for i in range(len(row))]
-    said = f"probabilities {shown(row)}, u = {u:g}: token {token}; expected {want}"
-    if abs(ends[-1] - 1) > 1e-6 and token == min(token_at(row, u, 1.0), len(row) - 1):
-        return Result.failed("total-taken-for-1", f"{said}: the total is {ends[-1]:g}")
-    if u * ends[-1] in ends and token < want:
-        return Result.failed("end-taken-twice", f"{said}: a piece does not include its end")
-    return Result.failed("wrong-token", said)
 
 
 def check_never_without_probability(ask: Ask, rng: Random) -> Result:
@@ -138,9 +82,6 @@ def check_never_without_probability(ask: Ask, rng: Random) -> Result:
     return Result.ok("600 draws at both ends")
 
 
-Row = tuple[list[float], int, float]
-
-
 def ask_filtered(ask: Ask, rows: list[Row]) -> Any:
     """The tokens of each row for every u of the grid; a Result where the form is wrong."""
     got = ask("filtered", {"rows": [list(row) for row in rows], "u": GRID})
@@ -159,33 +100,6 @@ def judge_kept(rows: list[Row], tokens: list[list[int]]) -> Result:
         if not (sure <= set(drawn) <= set(want)):
             return name_kept(row, rows[0], sorted(set(drawn)))
     return Result.ok()
-
-
-def name_kept(row: Row, first: Row, drawn: list[int]) -> Result:
-    """What a wrong set of tokens says about the mistake."""
-    probs, k, p = row
-    want, order = kept(*row), sorted(range(len(probs)), key=lambda i: (-probs[i], i))
-    off = "off" if k >= len(probs) else str(k)
-    said = f"probabilities {shown(probs)}, top_k {off}, top_p {p:g}: tokens {drawn} come; expected {sorted(want)}"
-    if any(not 0 <= token < len(probs) for token in drawn):
-        return Result.failed("token-outside-the-vocabulary", said)
-    inside, beyond = kept(probs, k, 1.0), [i for i in drawn if i not in want]
-    both_ways = [i for i in kept(probs, OFF, p) if i in inside]
-    ranks = [order.index(i) for i in want]
-    if beyond and set(drawn) == {*want, *(i for i in inside + order if probs[i] == probs[want[-1]])}:
-        return Result.failed("wrong-one-of-equals", f"{said}; among equally likely tokens the lower id comes first")
-    for diagnosis, candidate in (
-        ("first-row-for-all", kept(probs, first[1], first[2])),
-        ("ranks-instead-of-ids", ranks),
-        ("top-p-before-top-k", both_ways),
-        ("crossing-token-left-out", want[:-1] or order[:1]),
-        ("one-token-too-many", order[: len(want) + 1]),
-        ("top-p-ignored", inside),
-        ("top-k-ignored", kept(probs, OFF, p)),
-    ):
-        if set(drawn) == set(candidate) != set(want):
-            return Result.failed(diagnosis, said)
-    return Result.failed("keeps-too-many" if beyond else "keeps-too-few", said)
 
 
 def check_what_is_kept(ask: Ask, rng: Random) -> Result:

@@ -11,20 +11,9 @@ from minisgl_lite.core import NO_TOKEN
 from workbook.judge.checklib import TIE_GAP, Ask, Result, compare_streams, first_difference
 
 from .common import ORACLE_TOKENS, oracle_prompts
+from .seeds import Entry, check_seeds, check_without_a_seed, hot, whole
 
-Entry = list[Any]  # params, prompt tokens, first position computed, how many
-WIDE = 100_000
-"""Equally likely tokens, so many that two equal ones are hardly ever chance."""
-
-
-def hot(**changed: Any) -> dict[str, Any]:
-    """Parameters of a request that samples."""
-    return {"temperature": 1.0, **changed}
-
-
-def whole(params: dict[str, Any], prompt: int = 1) -> Entry:
-    """An entry that computes all of its prompt."""
-    return [params, prompt, 0, prompt]
+__all__ = ["check_seeds", "check_without_a_seed"]
 
 
 def ask_one(ask: Ask, logits: Any, entries: list[Entry], **changed: Any) -> dict[str, Any]:
@@ -103,67 +92,6 @@ def check_no_numbers(ask: Ask, rng: Random) -> Result:
     return Result.ok()
 
 
-def check_seeds(ask: Ask, rng: Random) -> Result:
-    """One seed, one position: the same token however it comes about; another position, another number."""
-    seed, end = rng.randrange(1 << 62), 9
-    mine, other = hot(seed=seed), [hot(), 5, 0, 5]
-    ways: list[tuple[str, str, int, list[Entry]]] = [
-        ("the prompt in one piece, alone", "", 0, [whole(mine, end)]),
-        ("in another row", "seed-depends-on-the-batch", 3, [other, other, other, whole(mine, end)]),
-        ("behind a piece that emits nothing", "entry-and-row-confused", 1, [other, [hot(), 9, 0, 4], whole(mine, end)]),
-        ("the last piece of the prompt", "seed-depends-on-the-pieces", 0, [[mine, end, end - 2, 2]]),
-        ("a seed with the same 64 bits", "seed-not-cut-to-64-bits", 0, [whole(hot(seed=seed - (1 << 64)), end)]),
-    ]
-    batches = [{"index": i + 1, "entries": entries} for i, (*_, entries) in enumerate(ways)]
-    decode = {"index": 9, "phase": "decode", "entries": [[mine, 3, end - 1, 1]]}
-    seen = ask("sampler", {"entropy": 3, "logits": WIDE, "batches": [*batches, decode]})
-    first = seen[0]["tokens"][0]
-    for (way, diagnosis, row, _), got in zip(ways[1:], seen[1:], strict=False):
-        if got["tokens"][row] != first:
-            message = f"the token at position {end} of a request with a seed: {first} when {ways[0][0]}"
-            return Result.failed(diagnosis, f"{message}; {got['tokens'][row]} as: {way}")
-    if seen[-1]["tokens"][0] != first:
-        message = f"position {end}: {first} at the end of a prefill, {seen[-1]['tokens'][0]} in a decode batch"
-        return Result.failed("seed-depends-on-the-pieces", message)
-    decodes = [
-        {"index": 1, "phase": "decode", "entries": [[mine, 3, at, 1], [hot(seed=seed + 1), 3, at, 1]]}
-        for at in range(3, 15)
-    ]
-    tokens = [one["tokens"] for one in ask("sampler", {"entropy": 3, "logits": WIDE, "batches": decodes})]
-    if len({mine for mine, _ in tokens}) < 10:
-        message = f"twelve steps of a seeded request: tokens {[mine for mine, _ in tokens]}; the number must move on"
-        return Result.failed("same-number-each-step", message)
-    if sum(a == b for a, b in tokens) > 2:
-        return Result.failed("seed-ignored", "two requests with different seeds get the same tokens")
-    again = ask("sampler", {"entropy": 4, "logits": WIDE, "batches": decodes})
-    if [one["tokens"] for one in again] != tokens:
-        return Result.failed("seed-ignored", "a request with a seed got other tokens on an engine with other entropy")
-    return Result.ok()
-
-
-def check_without_a_seed(ask: Ask, rng: Random) -> Result:
-    """Without a seed no two tokens of an engine share a number, and two engines share none."""
-    # two requests that are equal in everything but their row
-    batches = [{"index": i + 1, "entries": [whole(hot())] * 6} for i in range(6)]
-    seen = [one["tokens"] for one in ask("sampler", {"entropy": 3, "logits": WIDE, "batches": batches})]
-    if len(set(seen[0])) < 5:
-        message = f"six equal requests in one batch: tokens {seen[0]} of {WIDE} equally likely ones"
-        return Result.failed("unseeded-rows-alike", message)
-    if sum(a == b for a, b in zip(seen[0], seen[1], strict=True)) > 2:
-        return Result.failed("unseeded-rounds-alike", f"two rounds of the same batch both give {seen[0]}")
-    if len({token for tokens in seen for token in tokens}) < 33:
-        message = "36 draws in six rounds: a row of one round shares its number with another row of another round"
-        return Result.failed("unseeded-numbers-come-again", message)
-    other = ask("sampler", {"entropy": 5, "logits": WIDE, "batches": batches})
-    if sum(a == b for a, b in zip(seen[0], other[0]["tokens"], strict=True)) > 2:
-        return Result.failed("entropy-ignored", f"engines with different entropy both draw {seen[0]}")
-    same = ask("sampler", {"entropy": 3, "logits": WIDE, "batches": batches})
-    if [one["tokens"] for one in same] != seen:
-        message = "the same entropy and the same batches gave other tokens: what else has a say?"
-        return Result.failed("hidden-state", message)
-    return Result.ok()
-
-
 def check_logprobs(ask: Ask, rng: Random) -> Result:
     """Of the model's own distribution, for those who ask, as many as each asks for."""
     logits = [[rng.gauss(0, 3) for _ in range(12)] for _ in range(6)]
@@ -203,7 +131,7 @@ def check_end_to_end(ask: Ask, rng: Random) -> Result:
     result = compare_streams(prompts[::2], got[::2], bound=TIE_GAP, note="Greedy, in a batch with hot requests.")
     if result.verdict not in ("ok", "tie"):
         return result
-    mine = hot(**cold, temperature=1.5, seed=rng.randrange(1000)) | {"temperature": 1.5}
+    mine = hot(**cold, temperature=1.5, seed=rng.randrange(1000))
     alone = ask("generate", {"prompts": ids[:1], "params": [mine]}, seconds=40.0)[0]
     for options in ({}, {"overlap": False, "cache_type": "naive"}, {"max_extend_tokens": 7}):
         args = {"prompts": ids[::-1], "params": [hot(**cold)] * 4 + [mine], "options": options}
