@@ -105,7 +105,7 @@ def judge_kept(rows: list[Row], tokens: list[list[int]]) -> Result:
 def check_what_is_kept(ask: Ask, rng: Random) -> Result:
     """0.6, 0.3, 0.1 and their kind; each case in a call of its own."""
     three = [0.6, 0.3, 0.1]
-    cases: list[Row] = [(three, OFF, p) for p in (0.5, 0.61, 0.95, 1e-6, 1.0)]
+    cases: list[Row] = [(three, OFF, p) for p in (0.5, 0.61, 0.95, 1e-6, 1e-50, 1.0)]
     cases += [([three[i] for i in (2, 0, 1)], OFF, p) for p in (0.5, 0.61, 0.95)]
     cases += [(three, k, 1.0) for k in (1, 2, 3)] + [([0.1, 0.3, 0.6], 2, 1.0)]
     cases += [([0.4, 0.3, 0.2, 0.1], 2, 0.5), ([0.4, 0.3, 0.2, 0.1], 3, 0.75), ([0.22] * 4 + [0.12], 2, 1.0)]

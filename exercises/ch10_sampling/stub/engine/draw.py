@@ -42,7 +42,7 @@ def probabilities(logits: torch.Tensor, temperature: torch.Tensor) -> torch.Tens
 def draw(probs: torch.Tensor, u: torch.Tensor) -> torch.Tensor:
     """The token that u falls on when the probabilities are laid end to end: [N, vocab], [N] in [0, 1) -> int64 [N].
 
-    `probs` need not sum to 1. Never a token of probability 0, whatever the rounding.
+    `probs` need not sum to 1. Never a token of probability 0, whatever the rounding; of none but zeros, the first.
     """
     raise NotImplementedError("exercise 10.1: write the body of draw")
 
@@ -50,7 +50,7 @@ def draw(probs: torch.Tensor, u: torch.Tensor) -> torch.Tensor:
 def draw_filtered(probs: torch.Tensor, top_k: torch.Tensor, top_p: torch.Tensor, u: torch.Tensor) -> torch.Tensor:
     """As `draw`, from the top_k most likely tokens, and of these from the fewest that hold top_p of their probability.
 
-    top_k: int64 [N], at least 1. top_p: float32 [N] in (0, 1]; 1 keeps all. The most likely token is always kept; of
-    equally likely ones the lowest id comes first.
+    top_k: int64 [N], at least 1. top_p: float32 [N] in [0, 1]; 1 keeps all, and so little that float32 makes 0 of it
+    leaves the most likely token. Of equally likely ones the lowest id comes first.
     """
     raise NotImplementedError("exercise 10.1: write the body of draw_filtered")
