@@ -76,8 +76,9 @@ def test_a_notebook_runs_again_to_the_same_outputs(path: Path, tmp_path: Path) -
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     (tmp_path / "workbook").mkdir()
-    ini = (ROOT / "workbook/nbval.ini").read_text(encoding="utf-8")
-    (tmp_path / "workbook/nbval.ini").write_text(ini, encoding="utf-8")
+    for name in ("__init__.py", "nbval.ini", "nbval_limit.py"):
+        text = (ROOT / "workbook" / name).read_text(encoding="utf-8")
+        (tmp_path / "workbook" / name).write_text(text, encoding="utf-8")
     return tmp_path
 
 
