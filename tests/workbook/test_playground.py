@@ -8,10 +8,12 @@ import sys
 import pytest
 
 from minisgl_lite.assembly import Custom
+from minisgl_lite.scheduler.cache import CacheManager
+from minisgl_lite.scheduler.loop import Loop
 from minisgl_lite.scheduler.prefill import PrefillAdder, PrefillManager
 from workbook.widgets.playground import REQUESTS, SLIDERS, WIDGET_VIEW, Playground, Settings, play
 
-CHAPTER_05 = Custom(adder=PrefillAdder, queue=PrefillManager)
+CHAPTER_05 = Custom(adder=PrefillAdder, queue=PrefillManager, cache=CacheManager, loop=Loop)
 
 
 def test_all_requests_finish_within_the_settings() -> None:
@@ -21,6 +23,12 @@ def test_all_requests_finish_within_the_settings() -> None:
     assert all(len(r.entries) <= 3 for r in outcome.trace)
     prefills = [[n for _, _, n in r.entries] for r in outcome.trace if r.phase == "prefill"]
     assert all(sum(lens) <= 16 or len(lens) == 1 for lens in prefills)
+
+
+def test_the_best_parts_of_the_tree_serve_all_requests_too() -> None:
+    outcome = play(Settings())
+    assert sorted(uid for r in outcome.trace for uid, _ in r.finished) == list(range(len(REQUESTS)))
+    assert len(outcome.lines) == 1
 
 
 def test_every_setting_matters() -> None:

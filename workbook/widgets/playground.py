@@ -71,7 +71,7 @@ def play(
         page_size=settings.page_size, max_running_req=settings.slots, max_extend_tokens=settings.budget
     )
     schedule = assemble_scheduler(config, settings.pages, lambda _: VirtualEngine(lambda uid, position: 1), custom)
-    lines: list[str] = []
+    scheduler, lines = schedule.scheduler, list[str]()
     for now in range(MAX_STEPS):
         for uid, (prompt, outputs) in enumerate(requests):
             if uid * settings.arrivals == now:
@@ -79,14 +79,15 @@ def play(
         waiting = (len(requests) - 1) * settings.arrivals > now
         if not schedule.loop.has_work and not waiting:
             break
-        before = len(schedule.recorder.rounds)
+        rounds, before = len(schedule.recorder.rounds), (scheduler.launched, scheduler.committed)
         try:
             schedule.loop.step()
         except OutOfPages as error:
-            lines.append(f"Round {before}: out of pages. {_named(str(error), names)}.")
+            lines.append(f"Round {rounds}: out of pages. {_named(str(error), names)}.")
             break
-        if len(schedule.recorder.rounds) == before and schedule.loop.has_work and not waiting:
-            lines.append(f"Round {before}: nobody can run, and nothing will change that.")
+        # a loop that runs ahead launches in its first step and records nothing yet
+        if (scheduler.launched, scheduler.committed) == before and schedule.loop.has_work and not waiting:
+            lines.append(f"Round {rounds}: nobody can run, and nothing will change that.")
             break
     else:
         lines.append(f"Stopped after {MAX_STEPS} steps.")
