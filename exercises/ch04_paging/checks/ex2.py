@@ -54,7 +54,6 @@ def check_slots(ask: Ask, rng: Random) -> Result:
 
 def judge_decode(args: dict[str, Any], got: dict[str, Any]) -> Result:
     """Every field of a decode step's inputs beside what it must be."""
-    rows, starts, tokens = args["rows"], args["starts"], args["token_pool"]
     before = args["page_table"]
     after = {**args, "page_table": [list(row) for row in before]}
     for row, column, page in zip(*args["new_pages"], strict=True):
@@ -64,11 +63,17 @@ def judge_decode(args: dict[str, Any], got: dict[str, Any]) -> Result:
         return Result.failed(
             named, f"new entries (rows, columns, pages) {args['new_pages']} are not what the table has"
         )
-    if got["token_pool"] != tokens:
+    if got["token_pool"] != args["token_pool"]:
         return Result.failed("token-pool-changed", "building the inputs changed the token pool: nothing is sampled yet")
     if got["tensors"]:
         message = f"{got['tensors'][0]} is a tensor; expected the batch's own list, which the host can read at no cost"
         return Result.failed("list-made-a-tensor", message)
+    return judge_fields(args, after, got)
+
+
+def judge_fields(args: dict[str, Any], after: dict[str, Any], got: dict[str, Any]) -> Result:
+    """The fields one by one; `after`: args with the page table as it must stand when the inputs are built."""
+    rows, starts, tokens = args["rows"], args["starts"], args["token_pool"]
     ends = [start + 1 for start in starts]
     expected: list[tuple[str, list[int], dict[str, list[int]]]] = [
         ("positions", starts, {"positions-one-too-far": ends}),
