@@ -26,8 +26,8 @@ class AttentionBackend(Protocol):
 class TorchPagedAttention:
     """The backend that runs anywhere: gathers keys and values page by page and leaves the rest to torch's attention.
 
-    Decode rows are sorted by length and cut into a few groups, each padded to its own longest: one padded call for all
-    would read the longest request's worth of pages for everybody, one call a request would be all overhead.
+    Decode rows are sorted by length and cut into groups of about four, each padded to its own longest: one padded call
+    for all would read the longest request's worth of pages for everybody, one call a request would be all overhead.
     """
 
     def __init__(self, pool: KVPool) -> None:
@@ -93,7 +93,7 @@ class _DecodeStep:
         starts = inputs.starts
         by_length = sorted(range(len(starts)), key=starts.__getitem__)
         (self.order,) = upload(inputs.ids.device, by_length)
-        count = 4 if len(starts) >= 16 else 2 if len(starts) >= 6 else 1
+        count = max(1, len(starts) // 4)
         cuts = [i * len(starts) // count for i in range(count + 1)]
         longest = [starts[by_length[hi - 1]] + 1 for hi in cuts[1:]]
         self.groups = [self._group(inputs, lo, hi, n) for lo, hi, n in zip(cuts, cuts[1:], longest, strict=False)]
