@@ -102,6 +102,25 @@ def probe_ahead(args: dict[str, Any]) -> list[list[Any]]:
     return events
 
 
+def probe_alone(args: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """What is free after the only request has ended, by its length and by an abort while its batch was computed."""
+    config = EngineConfig(cache_type="naive", overlap=False, max_running_req=args["rows"])
+    seen = {}
+    for scene in ("ended", "aborted"):
+        schedule = assemble_scheduler(
+            config, args["pages"], lambda _: VirtualEngine(lambda uid, position: 5), WHOLE_PROMPTS
+        )
+        scheduler = schedule.scheduler
+        scheduler.submit(Req(0, [1, 2], SamplingParams(max_tokens=1 if scene == "ended" else 4)))
+        batch = scheduler.plan()
+        if scene == "aborted":
+            scheduler.abort(0)
+        call(scheduler.commit, batch, [5], name=f"{scene}: Scheduler.commit")
+        free = {"rows": scheduler.table.available, "pages": scheduler.cache.room()}
+        seen[scene] = {**free, "has_work": scheduler.has_work}
+    return seen
+
+
 def probe_out_of_order(args: dict[str, Any]) -> dict[str, Any]:
     """Launch two batches, commit the second; was it refused, and what had changed by then?"""
     config = EngineConfig(cache_type="naive", overlap=False)

@@ -113,6 +113,20 @@ def check_aborted_in_flight(ask: Ask, rng: Random) -> Result:
     return Result.ok()
 
 
+def check_aborted_alone(ask: Ask, rng: Random) -> Result:
+    """The only request of a batch is aborted while the batch is computed: nobody ends in the commit itself."""
+    for scene, got in ask("alone", {"rows": 2, "pages": 8}).items():
+        if got == {"rows": 2, "pages": 8, "has_work": False}:
+            continue
+        held = f"{got['rows']} of 2 rows and {got['pages']} of 8 pages are free, has_work is {got['has_work']}"
+        if scene == "ended":
+            message = f"one request, max_tokens 1: it has ended, but {held}"
+            return Result.failed("resources-not-returned", message)
+        message = f"launch; abort(0); settle: {held}. Whoever ended before this commit may be waiting for it"
+        return Result.failed("retires-only-who-ends-now", f"{message}: _retire() is called in every commit")
+    return Result.ok()
+
+
 def check_one_batch_ahead(ask: Ask, rng: Random) -> Result:
     """Each batch is planned before the one before it is settled: who has got how many tokens, and who stops?"""
     requests, stops = [[3, 4], [2, 6], [4, 1], [2, 6]], [[3, 4]]

@@ -1,0 +1,22 @@
+"""wrong: retires-only-who-ends-now
+
+Gives back rows and pages only when somebody ended in this commit: one that was aborted in flight keeps them.
+"""
+
+
+class Scheduler:
+    def commit(self, batch: Batch, tokens: list[int]) -> list[Event]:
+        self._settled(batch)
+        events = self.take_notes()
+        for req, token in zip(batch.emitting, tokens, strict=True):
+            if req.finish_reason is not None:
+                continue
+            req.input_ids.append(token)
+            if token in req.stop_ids:
+                self._finish(req, "stop")
+            elif len(req.input_ids) > req.limit:
+                self._finish(req, "length")
+            events.append((req.uid, token, req.finish_reason))
+            if req.finish_reason is not None:
+                self._retire()
+        return events
