@@ -16,6 +16,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 from minisgl_lite import LLM, Completion, SamplingParams
 from minisgl_lite.trace import Round
 
+from .spec import load_exercises
 from .tree import ROOT
 
 PROMPTS = (
@@ -28,6 +29,7 @@ PROMPTS = (
     ("List three prime numbers:", 10),
 )
 SLOTS = 4
+MINUTES = "about a minute on a fast machine, up to five on a busy one"
 TIE = 1e-3
 """Where Hugging Face's two best logits are closer than this, either token is right."""
 
@@ -48,13 +50,19 @@ def main(argv: Sequence[str] = ()) -> int:
         seconds = time.perf_counter() - start
         rounds = llm.trace[warm:]
         llm.check_invariants()
-    print(f"{len(prompts)} prompts, {SLOTS} places: what each round computed (P prefill, D decode, . waiting)\n")
+    print(f"{len(prompts)} prompts, room for {SLOTS} at a time. A line is a request, a column a round:")
+    print("P prefill, D decode, . waiting, blank running but not in this round's batch\n")
     print(gantt(rounds, prompts))
     tokens = sum(len(out.token_ids) for out in outputs)
     print(f"\n{tokens} tokens in {len(rounds)} rounds and {seconds:.2f} s: {tokens / seconds:.0f} tokens/s\n")
     wrong = compare(encoded, outputs, [n for _, n in PROMPTS])
-    print("\nThe judge on the reference solutions:\n", flush=True)
+    solutions = len(load_exercises(ROOT))
+    print(
+        f"\nThe judge on the course's own {solutions} solutions, not on yours: two at a time, {MINUTES}.\n", flush=True
+    )
     graded = subprocess.run([sys.executable, "judge.py", "--reference"], cwd=ROOT).returncode  # negative when killed
+    if not (graded or wrong):
+        print("\nAll is well. Next: make lab (it opens your own copy of the first chapter that you have not finished)")
     return graded or int(wrong > 0)
 
 

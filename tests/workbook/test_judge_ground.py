@@ -158,7 +158,7 @@ def test_a_wrong_exercise_fails_on_any_ground(root: Path, capsys: pytest.Capture
     assert (code, exercises["06.1"]["status"]) == (1, "failed")
     assert exercises["06.1"]["checks"][0]["diagnosis"] == "wrong-serve"
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
-    aside = lines.index("your earlier modules did not cause this: it fails on the reference alone, too")
+    aside = lines.index("The mistake is in this exercise, not in your earlier files.")
     assert lines[aside - 1].startswith("a hint:")
 
 

@@ -98,7 +98,7 @@ def _finish(session: Session, args: argparse.Namespace, reports: list[Report], w
     if args.json:
         write(args.json, lambda: as_json(reports))
     if args.json != "-" and args.gradescope != "-":
-        print(table(reports, colour=sys.stdout.isatty()))
+        print(table(reports, colour=sys.stdout.isatty(), own=args.reference))
         if with_progress:
             print("\n" + _progress(session))
     return exit_code(reports)

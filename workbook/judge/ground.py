@@ -78,7 +78,7 @@ def grade_on(bench: Bench, text: str, ground: Ground, *, seed: int, oracle: Orac
         return _noted(report, _used(place, text, ground, ground.own))
     again = grade(bench, text, seed=seed, oracle=oracle)
     if again.status != "passed":
-        note = "your earlier modules did not cause this: it fails on the reference alone, too"
+        note = "The mistake is in this exercise, not in your earlier files."
         return _noted(_timed(again, start), note)
     guilty = _search(bench, text, ground.own, again.seconds, seed, oracle)
     failed = report.first_failure

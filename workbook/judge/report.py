@@ -75,8 +75,11 @@ def as_gradescope(reports: Sequence[Report]) -> str:
     return _dump({"score": sum(r.score for r in reports), "tests": tests})
 
 
-def table(reports: Sequence[Report], colour: bool = False) -> str:
-    """What a student reads: a line an exercise, and for each that did not pass why, and what to do."""
+def table(reports: Sequence[Report], colour: bool = False, own: bool = False) -> str:
+    """What a student reads: a line an exercise, and for each that did not pass why, and what to do.
+
+    own: what was graded is the course's own solutions, which earn nobody a point.
+    """
     width = max((len(r.exercise.title) for r in reports), default=0)
     lines: list[str] = []
     for r in reports:
@@ -87,7 +90,8 @@ def table(reports: Sequence[Report], colour: bool = False) -> str:
         lines.append(f"{sign} {r.exercise.id}  {r.exercise.title:<{width}}  {_shown_status(r):<13} {seconds}".rstrip())
         lines += [f"    {visible(line)}" for line in _failure_lines(r)]
     score = sum(r.score for r in reports)
-    return "\n".join([*lines, f"{score} of {len(reports)} points"])
+    total = f"{score} of the course's {len(reports)} solutions pass" if own else f"{score} of {len(reports)} points"
+    return "\n".join([*lines, total])
 
 
 def progress(exercises: Sequence[Exercise], standing: Standing) -> str:
