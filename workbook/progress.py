@@ -63,6 +63,8 @@ def standing(root: Path, places: Sequence[Workplace]) -> Standing:
 
     stale: dict[str, str] = {}
     for id_, place in by_id.items():
+        if now[id_] and passed.get(id_) == now[id_]:
+            statuses[id_] = "passed"  # whatever was graded in between: later exercises stand on it again, too
         if statuses.get(id_) == "passed":
             why = stamps.basis(place).changed_since(progress["basis"].get(id_), now, label)
             if why or passed.get(id_) != now[id_]:

@@ -39,13 +39,13 @@ def test_layer_and_token_are_named() -> None:
     assert first_wrong_state(got, want) == [words]
     got[1] = a_pass([None, 2.0, 3.0], [1.0, 2.0, 3.0], batch=BATCH)
     assert first_wrong_state(got, want)[0].endswith("layer 0: request 3, position 4, page 9")
-    assert first_wrong_state([a_pass([1.0, 9.0, 3.0])], want)[0].endswith("pass 0, layer 0: row 1, position 0")
+    assert first_wrong_state([a_pass([1.0, 9.0, 3.0])], want)[0].endswith("pass 0, layer 0: its token 1, position 0")
 
 
 def test_another_input_comes_before_the_state() -> None:
     want = [a_pass([1.0, 2.0, 3.0])]
     assert first_wrong_state([a_pass([5.0, 5.0, 5.0], ids=(7, 6, 9))], want) == [
-        "forward pass 0 is the first with another input: token 6 in row 1, the reference's 8"
+        "forward pass 0 is the first with another input: its token 1 is id 6, in the reference id 8"
     ]
     short = {**a_pass([1.0, 2.0]), "ids": [7, 8], "positions": [4, 0]}
     assert first_wrong_state([short], want) == ["forward pass 0 computes 2 tokens, the reference's 3"]
@@ -54,7 +54,7 @@ def test_another_input_comes_before_the_state() -> None:
 def test_rounds_are_compared() -> None:
     one, two = ["prefill", [[0, 0, 5]]], ["decode", [[0, 5, 1]]]
     assert first_wrong_round([one, two], [one, two]) == []
-    words = "the schedule first differs in round 1: decode 0:5+1; the reference: nothing"
+    words = "the schedule first differs in round 1 (uid:start+tokens): decode 0:5+1; the reference: nothing"
     assert first_wrong_round([one, two], [one]) == [words]
 
 

@@ -89,7 +89,7 @@ def test_rounds_are_compared_in_words() -> None:
     want = [["prefill", [[0, 0, 5], [1, 0, 5]]], ["decode", [[0, 5, 1]]]]
     assert compare_rounds(want, want).verdict == "ok"
     result = compare_rounds(want, [want[0], ["decode", [[1, 5, 1]]]])
-    assert result.message == "round 1 is decode 1:5+1; expected decode 0:5+1"
+    assert result.message == "round 1 (uid:start+tokens) is decode 1:5+1; expected decode 0:5+1"
     assert "1 rounds; expected 2" in compare_rounds(want, want[:1]).message
     assert compare_rounds(want, None).verdict == "failed"
 

@@ -96,6 +96,16 @@ def test_it_is_shown_and_comes_next(root: Path, capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().out.endswith("python judge.py 03.1\n")
 
 
+def test_a_restored_file_passes_again_without_a_grading(root: Path) -> None:
+    path, exercise = root / file_of("pair"), workplaces(root)[0].exercise
+    good = path.read_text(encoding="utf-8")
+    change(path, "return min(a, b)", "return 0")
+    judge(root, exercise.id)
+    assert standing(root, workplaces(root)).state(exercise) == "failed"
+    path.write_text(good, encoding="utf-8")
+    assert standing(root, workplaces(root)).state(exercise) == "passed"
+
+
 def test_an_old_record_counts_as_stale(root: Path) -> None:
     path = root / "work/progress.json"
     data = json.loads(path.read_text(encoding="utf-8"))

@@ -56,7 +56,7 @@ def _of_schedule(bench: Bench, text: str, report: Report, question: Question, sa
     if not (rounds := _rounds(mine)):
         return []
     lines = [line for line in first_wrong_round(rounds, _rounds(reference)) if not re.search(r"\bround \d", said)]
-    return [*lines, _written(bench.root, report, mine, reference)]
+    return [_written(bench.root, report, mine, reference), *lines]
 
 
 def first_wrong_state(mine: Sequence[Any], reference: Sequence[Any]) -> list[str]:
@@ -78,7 +78,8 @@ def first_wrong_round(mine: Sequence[Any], reference: Sequence[Any]) -> list[str
         got, want = (rounds[number] if number < len(rounds) else None for rounds in (mine, reference))
         if got != want:
             words = [show_round(value) if value is not None else "nothing" for value in (got, want)]
-            return [f"the schedule first differs in round {number}: {words[0]}; the reference: {words[1]}"]
+            where = f"the schedule first differs in round {number} (uid:start+tokens)"
+            return [f"{where}: {words[0]}; the reference: {words[1]}"]
     return []
 
 
@@ -107,8 +108,8 @@ def _other_input(where: str, got: Any, want: Any) -> str:
     row = next((i for i, (a, b) in enumerate(zip(got[what], want[what], strict=False)) if a != b), None)
     if row is None:
         return f"{where} computes {len(got[what])} tokens, the reference's {len(want[what])}"
-    said = {"positions": "position", "ids": "token"}[what]
-    difference = f"{said} {got[what][row]} in row {row}, the reference's {want[what][row]}"
+    said = {"positions": "at position", "ids": "id"}[what]
+    difference = f"its token {row} is {said} {got[what][row]}, in the reference {said} {want[what][row]}"
     return f"{where} is the first with another input: {difference}"
 
 
@@ -116,7 +117,7 @@ def _token(record: Any, row: int) -> str:
     """`request 1, position 12, page 5`, as far as it is known."""
     position = record["positions"][row]
     if not record["batch"]:
-        return f"row {row}, position {position}"
+        return f"its token {row}, position {position}"
     _, size, entries = record["batch"]
     first = 0
     for uid, tokens, pages in entries:
@@ -124,7 +125,7 @@ def _token(record: Any, row: int) -> str:
             page = f", page {pages[position // size]}" if position // size < len(pages) else ""
             return f"request {uid}, position {position}{page}"
         first += tokens
-    return f"row {row}, position {position}"
+    return f"its token {row}, position {position}"
 
 
 def _close(a: float | None, b: float | None) -> bool:

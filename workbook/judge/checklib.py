@@ -106,7 +106,8 @@ def compare_rounds(expected: Sequence[Any], got: object, diagnosis: str = "wrong
         return Result.failed(diagnosis, f"the schedule is {short(got)}, not a list of rounds")
     for number, (want, have) in enumerate(zip(expected, got, strict=False)):
         if list(want) != have:
-            return Result.failed(diagnosis, f"round {number} is {show_round(have)}; expected {show_round(want)}")
+            message = f"round {number} (uid:start+tokens) is {show_round(have)}; expected {show_round(want)}"
+            return Result.failed(diagnosis, message)
     if len(got) != len(expected):
         return Result.failed(diagnosis, f"{len(got)} rounds; expected {len(expected)}, the first {len(got)} are right")
     return Result.ok(f"{len(got)} rounds as expected")
