@@ -3,59 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from random import Random
 from typing import Any
 
 from workbook.judge.checklib import Ask, Result
 
-from .common import Heads, Numbers, check_end_to_end, close, draw, flat, where
-
-HIDDEN = -math.inf
-
-
-def attended(
-    q: Heads,
-    k: Heads,
-    v: Heads,
-    *,
-    last: Callable[[int, int, int], int] = lambda i, new, total: total - new + i,
-    share: Callable[[int, int, int], int] = lambda h, heads, kv: h * kv // heads,
-    scale: float | None = None,
-    over_queries: bool = False,
-    hide: Callable[[float], float] = lambda score: HIDDEN,
-    after: bool = False,
-) -> Heads | None:
-    """Attention by hand; None when some query sees no key at all.
-
-    last: the newest key that query i sees. hide: what becomes of the score of a key that it must not see. after: such
-    keys are removed after the softmax, not before.
-    """
-    new, total, heads, kv, size = len(q), len(k), len(q[0]), len(k[0]), len(q[0][0])
-    factor = size**-0.5 if scale is None else scale
-    out: Heads = [[[] for _ in range(heads)] for _ in range(new)]
-    for h in range(heads):
-        g, rows = share(h, heads, kv), []
-        for i in range(new):
-            scores = [factor * sum(map(float.__mul__, q[i][h], k[s][g])) for s in range(total)]
-            seen = [after or s <= last(i, new, total) for s in range(total)]
-            rows.append([x if shown else hide(x) for x, shown in zip(scores, seen, strict=True)])
-        columns = [list(column) for column in zip(*rows, strict=True)]
-        if HIDDEN in map(max, columns if over_queries else rows):
-            return None
-        sets = columns if over_queries else rows
-        weights = [softmax(scores) for scores in sets]
-        for i in range(new):
-            mine = [column[i] for column in weights] if over_queries else weights[i]
-            seen = [not after or s <= last(i, new, total) for s in range(total)]
-            out[i][h] = [sum(mine[s] * v[s][g][d] for s in range(total) if seen[s]) for d in range(size)]
-    return out
-
-
-def softmax(scores: Numbers) -> Numbers:
-    """Weights that add up to 1."""
-    raised = [math.exp(x - max(scores)) for x in scores]
-    return [x / sum(raised) for x in raised]
+from .by_hand import MEANING, attended, mixed_up, same_vectors
+from .common import Heads, check_end_to_end, close, draw, flat, where
 
 
 def compare_attention(ask: Ask, rng: Random, new: int, total: int, heads: int, kv: int, size: int = 4) -> Result:
@@ -104,6 +58,12 @@ def name_attention(got: Heads, q: Heads, k: Heads, v: Heads) -> tuple[str, str]:
         if wrong is not None and close(got, wrong):
             return slug, meaning
     finite = [None not in flat(row) for row in got]
+    right = attended(q, k, v)
+    if any(close(got, mixed) for mixed in mixed_up(attended, q, k, v)) or (right and same_vectors(got, right)):
+        return "axes-mixed", MEANING
+    tiled = attended(q, k, v, share=lambda h, heads, kv: h % kv)
+    if tiled and same_vectors(got, tiled):
+        return "heads-tiled", "the query heads are split as [H/KV, KV]; neighbours share a key head: [KV, H/KV]"
     if all(finite):
         return "wrong-values", "no known mistake gives these numbers"
     if len(q) > 2 and finite == [False] * (len(q) - 1) + [True]:

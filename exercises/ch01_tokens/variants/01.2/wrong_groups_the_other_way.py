@@ -1,0 +1,14 @@
+"""wrong: heads-tiled
+
+Splits the query heads as [group, KV] instead of [KV, group], and puts them together the right way.
+"""
+
+
+def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    new, heads, size = q.shape
+    total, kv = k.shape[:2]
+    grouped = q.float().view(new, heads // kv, kv, size)
+    scores = torch.einsum("tjgd,sgd->gjts", grouped, k.float()) * size**-0.5
+    hidden = torch.ones(new, total, dtype=torch.bool).triu(total - new + 1)
+    weights = scores.masked_fill(hidden, float("-inf")).softmax(-1).to(v.dtype)
+    return torch.einsum("gjts,sgd->tgjd", weights, v).reshape(new, heads, size)
