@@ -85,9 +85,12 @@ def probe_decode(args: dict[str, Any]) -> dict[str, Any]:
     inputs = call(tables.build, batch, returns=StepInputs, name=name)
     out = {name: plain_field(inputs, name) for name in StepInputs._fields}
     tensors = [name for name in ("starts", "lens") if isinstance(getattr(inputs, name), torch.Tensor)]
+    hosts = {"starts", "lens", "last"}  # last may be None; all the rest goes to the device
+    unlike = [[name, type(value).__name__] for name, value in inputs._asdict().items() if name not in hosts]
     return {
         **out,
         "tensors": tensors,
+        "no_tensors": [[name, kind] for name, kind in unlike if kind != "Tensor"],
         "page_table": tables.page_table.tolist(),
         "token_pool": tables.token_pool.tolist(),
     }

@@ -68,6 +68,10 @@ def judge_decode(args: dict[str, Any], got: dict[str, Any]) -> Result:
     if got["tensors"]:
         message = f"{got['tensors'][0]} is a tensor; expected the batch's own list, which the host can read at no cost"
         return Result.failed("list-made-a-tensor", message)
+    if got["no_tensors"]:
+        name, kind = got["no_tensors"][0]
+        message = f"{name} is a {kind}; expected a tensor on the tables' device: attention indexes with it"
+        return Result.failed("tensor-left-on-the-host", message)
     return judge_fields(args, after, got)
 
 
