@@ -55,7 +55,8 @@ def main(argv: Sequence[str] | None = None, root: Path = ROOT) -> int:
 def copy_notebooks(root: Path) -> list[str]:
     """Give the student a copy of every notebook not there yet; the paths made. Never touches one that exists.
 
-    The outputs of cells tagged `predict` are left out: the text above them asks what they will be.
+    The outputs of cells tagged `predict` are left out: the text above them asks what they will be. Links to docs/ are
+    those of the copy's place.
     """
     made = []
     for notebook in sorted((root / "chapters").glob("[0-9][0-9]_*.ipynb")):
@@ -73,6 +74,8 @@ def _without_answers(path: Path) -> Any:
     for cell in notebook.cells:
         if PREDICT in cell.metadata.get("tags", []):
             cell.outputs, cell.execution_count = [], None
+        elif cell.cell_type == "markdown":
+            cell.source = cell.source.replace("](../docs/", "](../../docs/")  # the copy lies a folder deeper
     return notebook
 
 

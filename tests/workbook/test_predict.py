@@ -45,6 +45,19 @@ def test_the_students_copy_does_not_show_what_to_predict(tmp_path: Path) -> None
     assert (tmp_path / "work/chapters/05_a.ipynb").read_text(encoding="utf-8") == "mine"
 
 
+def test_links_of_the_students_copy_lead_to_the_docs(tmp_path: Path) -> None:
+    for folder in ("chapters", "docs"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "docs/glossary.md").touch()
+    v4, write = nbformat.v4, nbformat.write
+    note = v4.new_markdown_cell("[glossary](../docs/glossary.md)")  # type: ignore[no-untyped-call]
+    write(v4.new_notebook(cells=[note]), tmp_path / "chapters/05_a.ipynb")  # type: ignore[no-untyped-call]
+    copy_notebooks(tmp_path)
+    copy = tmp_path / "work/chapters/05_a.ipynb"
+    [target] = re.findall(r"\((\S+glossary\.md)\)", copy.read_text(encoding="utf-8"))
+    assert (copy.parent / target).is_file()
+
+
 def test_the_students_copy_is_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else the viewers would be still pictures until their cells are run."""
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))

@@ -113,8 +113,11 @@ def _card(exercise: Exercise, task: str) -> str:
         "The cells of this notebook go on using the package's own code; yours is what the judge runs.",
         task,
     ]
-    for number, hint in enumerate(exercise.hints, 1):
+    for number, hint in enumerate(exercise.hints[:-1], 1):
         rows.append(f"<details><summary>Hint {number}</summary>\n\n{hint.strip()}\n\n</details>")
+    # the last hint is all but the code: it takes a command to see it
+    last = f"Hint {len(exercise.hints)}, the whole plan, is the last that"
+    rows.append(f"{last} `python judge.py --hint {exercise.id}` shows.")
     return "\n\n".join(rows)
 
 
