@@ -33,9 +33,10 @@ def main() -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
     from workbook.judge.cli import main as judge
-    from workbook.judge.limits import adopt_orphans
+    from workbook.judge.limits import adopt_orphans, close_memory
 
     adopt_orphans()
+    close_memory()
     try:
         code = judge()
         sys.stdout.flush()

@@ -6,11 +6,15 @@ A qualname is `function`, `Class.method` or `Class.Inner.method`. All spans coun
 from __future__ import annotations
 
 import ast
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import CodeType
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+# Two threads that convert trees at once can upset CPython's count of how deep it is.
+_PARSING = threading.Lock()
 
 
 class SourceError(ValueError):
@@ -28,11 +32,24 @@ class Span:
 def parse(text: str) -> ast.Module:
     """The syntax tree. Raises SourceError with the line, whatever the parser raised (it may also run out of depth)."""
     try:
-        return ast.parse(text)
+        with _PARSING:
+            return ast.parse(text)
     except SyntaxError as error:
         raise SourceError(f"line {error.lineno or '?'}: {error.msg}") from error
     except (ValueError, RecursionError, MemoryError) as error:
         raise SourceError(f"cannot be parsed: {error or type(error).__name__}") from error
+
+
+def compiled(tree: ast.Module, shown: str) -> CodeType:
+    """The code of a module; its tracebacks name the file `shown`. Raises SourceError."""
+    try:
+        with _PARSING:
+            code: CodeType = compile(tree, shown, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        raise SourceError(f"line {error.lineno or '?'}: {error.msg}") from error
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise SourceError(f"cannot be compiled: {error or type(error).__name__}") from error
+    return code
 
 
 def find(tree: ast.Module | Definition, qualname: str) -> Definition:

@@ -16,7 +16,7 @@ from typing import Any
 from ..student import write_text
 from ..widgets.rounds import side_by_side
 from .bench import Bench
-from .checklib import show_round
+from .checklib import short, show_round
 from .gone import ChildError
 from .grade import job_of
 from .process import Child
@@ -29,8 +29,16 @@ def with_findings(bench: Bench, text: str, report: Report) -> Report:
     """The report, with what can be found out about its first failure added to that check's message.
 
     Two questions at most are asked again: the one of the first failure, and the first that was compared with Hugging
-    Face's tokens. Writes the rounds of a failed schedule to `work/rounds/NN.k.html`.
+    Face's tokens. Writes the rounds of a failed schedule to `work/rounds/NN.k.html`. What goes wrong here ends nothing.
     """
+    try:
+        return _with_findings(bench, text, report)
+    except Exception as error:  # the answers are graded code's, and may hold anything
+        note = f"where it first went wrong could not be found out: {short(str(error))}"
+        return dataclasses.replace(report, notes=(*report.notes, note))
+
+
+def _with_findings(bench: Bench, text: str, report: Report) -> Report:
     failed = report.first_failure
     if failed is None:
         return report

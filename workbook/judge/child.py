@@ -2,7 +2,8 @@
 
 Requests and answers are lines of JSON on the pipes it was started with. Before any student code runs, standard input is
 emptied and standard output goes where standard error goes, so that nothing a student prints is taken for an answer.
-Processes that multiprocessing spawns from here import this module as their main one, and so get the same finder.
+The first line is the job. Processes that multiprocessing spawns from here import this module as their main one, find
+the job in a file, and so get the same finder.
 """
 
 from __future__ import annotations
@@ -12,14 +13,16 @@ import importlib
 import os
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from multiprocessing import spawn
 from pathlib import Path
 from typing import Any, TextIO
 
 from .calls import told_call
-from .fence import OutsideError, fence
-from .finder import PROBES, install
-from .job import JOB_VARIABLE, Job, load_job
+from .fence import Fence, OutsideError
+from .finder import PROBES, install, replaced
+from .job import JOB_VARIABLE, Job, job_of_text
+from .limits import die_with_parent
 from .values import NotAValue, decode, encode, plain
 from .xray import recorded
 
@@ -65,10 +68,10 @@ def describe(error: BaseException, job: Job) -> dict[str, Any]:
     return {**raised, "where": where, "trace": lines[-20:]}
 
 
-def answer(request: dict[str, Any], job: Job, refused: list[OutsideError]) -> dict[str, Any]:
+def answer(request: dict[str, Any], job: Job, fence: Fence, finders: list[object]) -> dict[str, Any]:
     """Run one probe, or load the exercise when none is named. Whatever the student's code raises becomes a value.
 
-    refused: what the fence refused, also when the code went on as if nothing had happened.
+    fence: what it refused counts, also when the code went on as if nothing had happened. finders: see `replaced`.
     """
     try:
         if not request["probe"]:
@@ -78,8 +81,10 @@ def answer(request: dict[str, Any], job: Job, refused: list[OutsideError]) -> di
         else:
             probe = getattr(sys.modules[PROBES], f"probe_{request['probe']}")
             value = plain(recorded(probe, request["args"]) if request["xray"] else probe(request["args"]))
-        if refused:
-            raise refused[0]
+        if fence.refused:
+            raise fence.refused[0]
+        if why := replaced(job, finders):
+            raise OutsideError(why)
         return {"value": value}
     except NotAValue as error:
         return {"refused": str(error)}
@@ -93,13 +98,39 @@ def requests_of(stream: TextIO) -> Iterator[dict[str, Any]]:
         yield decode(line)
 
 
+def teller(answers: TextIO) -> Callable[[str], None]:
+    """Tells the judge at once of what was refused: it remembers, whatever becomes of this process."""
+
+    def tell(message: str) -> None:
+        answers.write(encode({"outside": message[:500]}) + "\n")
+        answers.flush()
+
+    return tell
+
+
+def hand_on(job: Job, file: Path) -> None:
+    """From now on, a process that multiprocessing spawns from here finds the job in the file."""
+    prepare = spawn.get_preparation_data
+
+    def get_preparation_data(name: str) -> dict[str, Any]:
+        job.save(file)
+        return prepare(name)
+
+    spawn.get_preparation_data = get_preparation_data
+
+
 def main() -> None:
     """Answer requests until there are no more."""
-    job = load_job(Path(os.environ[JOB_VARIABLE]))
+    die_with_parent()
     requests, answers = private_pipes()
+    job, file = job_of_text(requests.readline()), Path(os.environ[JOB_VARIABLE])
     set_limits(job.memory_mb)
+    hand_on(job, file)
+    fence = Fence(job, file.parent, teller(answers))
+    finders = install(job)  # looks through the package first, which the fence would refuse
+    fence.install()
     for request in requests_of(requests):
-        result = {"id": request["id"], **answer(request, job, _refused)}
+        result = {"id": request["id"], **answer(request, job, fence, finders)}
         try:
             line = encode(result)
         except NotAValue as error:
@@ -109,11 +140,15 @@ def main() -> None:
         answers.flush()
 
 
-_refused: list[OutsideError] = []
-if JOB_VARIABLE in os.environ:
-    _job_file = Path(os.environ[JOB_VARIABLE])
-    _refused = fence(load_job(_job_file), _job_file)
-    install(load_job(_job_file))
+def spawned() -> None:
+    """In a process that a graded one has spawned: the same modules and the same fence. Nobody hears of what it says."""
+    file = Path(os.environ[JOB_VARIABLE])
+    job = job_of_text(file.read_text(encoding="utf-8"))
+    install(job)
+    Fence(job, file.parent, lambda message: None).install()
+
 
 if __name__ == "__main__":
     main()
+elif __name__ == "__mp_main__":
+    spawned()

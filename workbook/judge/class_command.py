@@ -12,7 +12,7 @@ from .overseer import Order
 from .report import as_gradescope, exit_code
 from .session import Session, UsageError
 from .submissions import find_submissions
-from .write import check_writable, make_folder, write
+from .write import make_folder, make_room, write
 
 
 def grade_folder(session: Session, args: argparse.Namespace) -> int:
@@ -27,9 +27,11 @@ def grade_folder(session: Session, args: argparse.Namespace) -> int:
     if not submissions:
         raise UsageError(f"--class {folder}: there is nothing in it; it should hold a folder for each submission")
     for target in filter(None, (args.json, args.csv)):
-        check_writable(target)
+        make_room(target)
     if args.gradescope:
         make_folder(args.gradescope)
+        for submission in submissions:
+            make_room(_gradescope(args.gradescope, submission.name))
     session.benches(args.names)  # what is wrong with the workbook itself is found before anything runs
     hidden = str(Path(args.hidden).resolve()) if args.hidden else ""
     others = [folder.resolve(), *([Path(hidden)] if hidden else [])]
@@ -41,7 +43,12 @@ def grade_folder(session: Session, args: argparse.Namespace) -> int:
     if args.csv:
         write(args.csv, lambda: class_csv(marked))
     for one in marked if args.gradescope else ():
-        write(str(Path(args.gradescope) / f"{one.name}.json"), partial(as_gradescope, one.reports))
+        write(_gradescope(args.gradescope, one.name), partial(as_gradescope, one.reports))
     if "-" not in (args.json, args.csv):
         print(class_table(marked))
     return exit_code([report for one in marked for report in one.reports])
+
+
+def _gradescope(folder: str, name: str) -> str:
+    """The file of one submission's results."""
+    return str(Path(folder) / f"{name}.json")

@@ -23,7 +23,7 @@ from .session import Session, UsageError
 from .update_command import newer_stubs, update
 from .variants import run_variants, variants_json
 from .verdicts import Report
-from .write import CannotWrite, write
+from .write import CannotWrite, make_room, write
 
 
 def main(argv: Sequence[str] | None = None, root: Path = ROOT) -> int:
@@ -82,6 +82,8 @@ def _run(session: Session, args: argparse.Namespace) -> int:
         if not (args.names or args.json or args.gradescope):
             print(_progress(session))
             return 0
+    for target in filter(None, (args.json, args.gradescope)):
+        make_room(target)
     if args.watch:
         return commands.watch(session, lambda ids: _finish(session, args, session.grade_student(ids)))
     if args.mutants:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
+import base64
 import importlib.abc
 import importlib.machinery
 import importlib.util
 import linecache
+import marshal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 
 from ..source import find, has_docstring
 from .job import Job, Part
@@ -20,16 +22,16 @@ PROBES = "exercise_probes"
 
 
 class TextLoader(importlib.abc.Loader):
-    """Runs a syntax tree as a module; its code carries the path `shown`."""
+    """Runs compiled code as a module; the code carries the path `shown`, where `text` is said to lie."""
 
-    def __init__(self, tree: ast.Module, text: str, shown: str) -> None:
-        self.tree, self.text, self.shown = tree, text, shown
+    def __init__(self, code: CodeType, text: str, shown: str) -> None:
+        self.code, self.text, self.shown = code, text, shown
 
     def exec_module(self, module: ModuleType) -> None:
-        """Run the text in the new module. Errors of the text come through with its own line numbers."""
+        """Run the code in the new module."""
         # Without a time stamp linecache never looks for the file, which lies relative to another folder.
         linecache.cache[self.shown] = (len(self.text), None, self.text.splitlines(keepends=True), self.shown)
-        exec(compile(self.tree, self.shown, "exec", dont_inherit=True), module.__dict__)
+        exec(self.code, module.__dict__)
 
 
 class StudentFinder(importlib.abc.MetaPathFinder):
@@ -45,11 +47,11 @@ class StudentFinder(importlib.abc.MetaPathFinder):
         """The spec of a module that the job holds, else None."""
         job = self.job
         if part := self.parts.get(fullname):
-            tree = graft(ast.parse(part.text), ast.parse(part.donor), part.borrowed)
-            loader, origin = TextLoader(tree, part.text, part.shown), Path(job.root, *part.module.split("."))
-            return self._spec(fullname, loader, str(origin.with_suffix(".py")))
+            loader = TextLoader(code_of(part), part.text, part.shown)
+            return self._spec(fullname, loader, str(package_file(job, part)))
         if fullname == PROBES:
-            loader = TextLoader(ast.parse(job.probes, job.probes_file), job.probes, job.probes_file)
+            code = compile(job.probes, job.probes_file, "exec", dont_inherit=True)
+            loader = TextLoader(code, job.probes, job.probes_file)
             return self._spec(fullname, loader, str(Path(job.root, job.probes_file)))
         return None
 
@@ -58,6 +60,20 @@ class StudentFinder(importlib.abc.MetaPathFinder):
         spec.has_location = True
         spec.cached = None
         return spec
+
+
+def package_file(job: Job, part: Part) -> Path:
+    """Where the package's own text of a module lies, which the student's stands for."""
+    return Path(job.root, *part.module.split(".")).with_suffix(".py")
+
+
+def code_of(part: Part) -> CodeType:
+    """The code that the judge compiled. Raises what compiling the text raises, where that could not be done."""
+    if part.fault:
+        compile(part.text, part.shown, "exec", dont_inherit=True)
+        raise ValueError(part.fault)
+    code: CodeType = marshal.loads(base64.b64decode(part.code))
+    return code
 
 
 def graft(tree: ast.Module, donor: ast.Module, names: Sequence[str]) -> ast.Module:
@@ -74,10 +90,11 @@ def graft(tree: ast.Module, donor: ast.Module, names: Sequence[str]) -> ast.Modu
     return tree
 
 
-def install(job: Job) -> None:
-    """Make this process see the job's texts, and the package up to the job's chapter. Twice is as good as once."""
-    if any(isinstance(finder, StudentFinder) for finder in sys.meta_path):
-        return
+def install(job: Job) -> list[object]:
+    """Make this process see the job's texts, and the package up to the job's chapter.
+
+    Returns what looks modules up from now on (see `replaced`).
+    """
     if job.root not in sys.path:
         sys.path.insert(0, job.root)
     if job.chapter:
@@ -85,3 +102,20 @@ def install(job: Job) -> None:
 
         limit_to(job.chapter)
     sys.meta_path.insert(0, StudentFinder(job))
+    return list(sys.meta_path)
+
+
+def replaced(job: Job, finders: Sequence[object]) -> str:
+    """What graded code did to get another module than the one it is to be graded with; empty when it did not.
+
+    finders: what `install` returned. Libraries may add finders of their own, but none before these.
+    """
+    ours = [finder for finder in sys.meta_path if any(finder is one for one in finders)]
+    if sys.meta_path[:1] != finders[:1] or len(ours) != len(finders):
+        return "graded code may not change how modules are found (sys.meta_path)"
+    for part in job.parts:
+        module = sys.modules.get(part.module)
+        loader = getattr(getattr(module, "__spec__", None), "loader", None)
+        if module is not None and type(loader) is not TextLoader:
+            return f"graded code may not put another module in the place of {part.module}"
+    return ""

@@ -11,9 +11,9 @@ from typing import Any
 from ..spec import Exercise
 from .bench import Bench
 from .checklib import Check, OracleLike, OracleMissing, Result, short
+from .fence import digest_of
 from .gone import ChildError, ProbeRaised, ProcessGone
 from .job import Job
-from .limits import judging
 from .parts import Piece, parts_of
 from .process import Child
 from .verdicts import CheckReport, Question, Report, Status
@@ -82,8 +82,7 @@ def job_of(bench: Bench, text: str, shown: str, own: Sequence[Piece] = ()) -> Jo
         probes=bench.probes,
         probes_file=bench.probes_file,
         memory_mb=bench.place.exercise.memory_mb,
-        private=list(bench.private),
-        judges=judging(),
+        private=[digest_of(folder) for folder in bench.private],
     )
 
 

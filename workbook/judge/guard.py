@@ -19,7 +19,9 @@ _IMPORTABLE = (".py", ".pth", ".so", ".pyd")
 
 @dataclass(frozen=True)
 class _Kept:
-    """A file as it was. stamp: changes with every write (the time of a change of status cannot be set by hand)."""
+    """A file as it was. stamp: changes with every write, also with one that puts the old bytes back (the time of a
+    change of status cannot be set by hand).
+    """
 
     stamp: tuple[int, ...]
     data: bytes
@@ -84,6 +86,6 @@ def _stamp(path: Path) -> tuple[int, ...]:
 
 def _same(path: Path, kept: _Kept) -> bool:
     try:
-        return _stamp(path) == kept.stamp or (not path.is_symlink() and path.read_bytes() == kept.data)
+        return _stamp(path) == kept.stamp and path.read_bytes() == kept.data
     except OSError:
         return False

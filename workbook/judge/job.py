@@ -1,4 +1,4 @@
-"""What the judge hands to a graded process, in a file that the processes it spawns can read too."""
+"""What the judge hands to a graded process: through its pipe, so that no other process can read it."""
 
 from __future__ import annotations
 
@@ -7,22 +7,24 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 JOB_VARIABLE = "MINISGL_JUDGE_JOB"
-"""Environment variable with the path of the job file. Being in every descendant's environment, it also marks them."""
+"""Environment variable with the path of a file for the job; every descendant's environment has it, which marks them.
+The file is there only from when the process itself spawns another one, which reads it.
+"""
 
 
 @dataclass(frozen=True)
 class Part:
     """One module that the student wrote.
 
-    module: dotted name that `text` replaces. shown: path that tracebacks give for it. donor: the package's own text;
-    `borrowed` definitions are taken from it.
+    module: dotted name that `text` replaces. shown: path that tracebacks give for it. code: the compiled module, with
+    what it borrows from the reference in it (see parts.py). fault: why there is none, else empty.
     """
 
     module: str
     shown: str
     text: str
-    donor: str
-    borrowed: list[str]
+    code: str
+    fault: str = ""
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Job:
 
     root: folder that holds the package. parts: the exercise's own module first, then earlier ones of the student's.
     chapter: later ones are hidden (0: none is). probes, probes_file: text and path of the functions that call into the
-    module. private: folders that the code may not read. judges: processes that it may not signal.
+    module. private: folders that the code may not read, each as its digest (see fence.py).
     """
 
     root: str
@@ -41,14 +43,17 @@ class Job:
     probes_file: str
     memory_mb: int
     private: list[str] = field(default_factory=list)
-    judges: list[int] = field(default_factory=list)
+
+    def as_text(self) -> str:
+        """One line that job_of_text reads."""
+        return json.dumps(asdict(self))
 
     def save(self, path: Path) -> None:
-        """Write the job file."""
-        path.write_text(json.dumps(asdict(self)), encoding="utf-8")
+        """Write it to a file."""
+        path.write_text(self.as_text(), encoding="utf-8")
 
 
-def load_job(path: Path) -> Job:
-    """Read a job file."""
-    data = json.loads(path.read_text(encoding="utf-8"))
+def job_of_text(text: str) -> Job:
+    """The job in a line."""
+    data = json.loads(text)
     return Job(**{**data, "parts": [Part(**part) for part in data["parts"]]})

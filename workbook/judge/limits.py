@@ -35,23 +35,29 @@ def adopt_orphans() -> None:
 
     From then on it ends every child of this process that was not begun with `start`: for processes that only judge.
     """
-    if sys.platform == "linux":
-        import ctypes
-
-        set_child_subreaper = 36
-        with contextlib.suppress(OSError, AttributeError):
-            if ctypes.CDLL(None).prctl(set_child_subreaper, 1, 0, 0, 0) == 0:
-                _ADOPTING.set()
+    if _prctl(36, 1):  # PR_SET_CHILD_SUBREAPER
+        _ADOPTING.set()
 
 
-def judging() -> list[int]:
-    """The processes that judge, as numbers that a signal could be sent to: this one, its parent, their groups."""
-    pids = [os.getpid(), os.getppid()]
-    if sys.platform != "win32":
-        for pid in tuple(pids):
-            with contextlib.suppress(OSError):
-                pids.append(os.getpgid(pid))
-    return sorted(set(pids))
+def close_memory() -> None:
+    """Linux: other processes of this user may not look into this one (memory, open files, environment) any more."""
+    _prctl(4, 0)  # PR_SET_DUMPABLE
+
+
+def die_with_parent() -> None:
+    """Linux: when the thread that started this process ends, the system ends this process as well."""
+    _prctl(1, 9)  # PR_SET_PDEATHSIG, SIGKILL
+
+
+def _prctl(option: int, value: int) -> bool:
+    """Set one of Linux's options of a process. False where there is no such thing."""
+    if sys.platform != "linux":
+        return False
+    import ctypes
+
+    with contextlib.suppress(OSError, AttributeError):
+        return int(ctypes.CDLL(None).prctl(option, value, 0, 0, 0)) == 0
+    return False
 
 
 def family(pid: int, mark: str) -> list[int]:
@@ -127,6 +133,7 @@ def _processes() -> dict[int, tuple[int, int]]:
         if entry.name.isdigit():
             with contextlib.suppress(OSError, IndexError, ValueError):
                 fields = (entry / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-                if fields[0] not in "ZX":
+                # A process whose first thread has ended looks like a zombie while its other threads go on.
+                if fields[0] not in "ZX" or len(list((entry / "task").iterdir())) > 1:
                     found[int(entry.name)] = (int(fields[1]), int(fields[3]))
     return found

@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 from typing import IO, Any
 
+from .environment import handed_on
 from .gone import ChildError, ProbeRaised, ProcessGone
 from .job import JOB_VARIABLE, Job
 from .limits import end_family, memory_used, start
@@ -39,14 +40,14 @@ class Child:
         self._folder = Path(tempfile.mkdtemp(prefix="judge-"))
         self._job_file = self._folder / "job.json"
         self._mark = f"{JOB_VARIABLE}={self._job_file}"
-        job.save(self._job_file)
         self._printed = self._folder / "printed.txt"
         (self._folder / "cwd").mkdir()
         self._lines: queue.Queue[bytes | None] = queue.Queue(maxsize=64)
         self._gone: ProcessGone | None = None
+        self._outside = ""
         with self._printed.open("wb") as printed:
             self._process = start(
-                [sys.executable, "-m", "workbook.judge.child"],
+                [sys.executable, "-P", "-m", "workbook.judge.child"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=printed,
@@ -54,6 +55,7 @@ class Child:
                 env=self._environment(),
             )
         threading.Thread(target=_pump, args=(self._process.stdout, self._lines), daemon=True).start()
+        self._send(job.as_text())
 
     def __enter__(self) -> Child:
         return self
@@ -76,13 +78,12 @@ class Child:
             raise self._gone
         number = secrets.token_hex(8)
         request = plain({"id": number, "probe": probe, "args": args or {}, "xray": xray})
-        with contextlib.suppress(OSError):  # a dead process is found out below
-            assert self._process.stdin is not None
-            self._process.stdin.write((encode(request) + "\n").encode("utf-8"))
-            self._process.stdin.flush()
+        self._send(encode(request))
         message = self._receive(number, min(seconds, self.seconds_left))
         if "raised" in message and type(message["raised"]) is dict:
             raise ProbeRaised(message["raised"])
+        if self._outside:  # and yet it says nothing of it
+            raise ProbeRaised({"type": "OutsideError", "message": self._outside})
         if "refused" in message:
             raise ChildError("not-a-value", f"the code returned something it should not: {message['refused']}")
         return message.get("value")
@@ -104,6 +105,12 @@ class Child:
                     pipe.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
+    def _send(self, line: str) -> None:
+        with contextlib.suppress(OSError):  # a dead process is found out where its answer is awaited
+            assert self._process.stdin is not None
+            self._process.stdin.write((line + "\n").encode("utf-8"))
+            self._process.stdin.flush()
+
     def _receive(self, number: str, seconds: float) -> dict[str, Any]:
         start = time.monotonic()
         try:
@@ -115,6 +122,8 @@ class Child:
                     message = decode(line.decode("utf-8"))
                 except (NotAValue, UnicodeDecodeError) as error:
                     raise self._fail("garbled", "the code wrote into the judge's own pipe") from error
+                if type(outside := message.get("outside")) is str:
+                    self._outside = self._outside or outside
                 if message.get("id") == number:
                     return message
         finally:
@@ -167,8 +176,9 @@ class Child:
             "OMP_NUM_THREADS": "1",
             "HF_HUB_OFFLINE": "1",
             "TOKENIZERS_PARALLELISM": "false",
+            **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(self._folder)),
         }
-        return {**os.environ, **ours}
+        return {**handed_on(), **ours}
 
 
 def _pump(pipe: IO[bytes] | None, lines: queue.Queue[bytes | None]) -> None:

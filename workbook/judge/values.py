@@ -18,14 +18,16 @@ def plain(value: Any, where: str = "value", depth: int = 0) -> Any:
     """A copy of `value` made of int, float, str, bool, None, list and dict (text keys) only; a tuple becomes a list.
 
     Types are compared exactly: an object that claims to equal everything, or a subclass of int, is refused.
-    Raises NotAValue.
+    Half a surrogate pair in a text is spelt out: it could be written nowhere. Raises NotAValue.
     """
     if depth > MAX_DEPTH:
         raise NotAValue(f"{where} is nested more than {MAX_DEPTH} deep")
     kind = type(value)
     if kind is float and not math.isfinite(value):
         raise NotAValue(f"{where} is {value}")
-    if value is None or kind in (bool, int, float, str):
+    if kind is str:
+        return clean(value)
+    if value is None or kind in (bool, int, float):
         return value
     if kind in (list, tuple):
         return [plain(item, f"{where}[{i}]", depth + 1) for i, item in enumerate(value)]
@@ -34,9 +36,14 @@ def plain(value: Any, where: str = "value", depth: int = 0) -> Any:
         for key, item in value.items():
             if type(key) is not str:
                 raise NotAValue(f"{where} has a key that is no text: {type(key).__name__}")
-            copy[key] = plain(item, f"{where}[{key!r}]", depth + 1)
+            copy[clean(key)] = plain(item, f"{where}[{key!r}]", depth + 1)
         return copy
     raise NotAValue(f"{where} is a {kind.__name__}, not a plain value")
+
+
+def clean(text: str) -> str:
+    """The text with halves of surrogate pairs spelt out, as in `\\ud800`."""
+    return text.encode("utf-8", errors="backslashreplace").decode("utf-8")
 
 
 def encode(message: dict[str, Any]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,25 +13,45 @@ class CannotWrite(ValueError):  # noqa: N818  it names a state of things
     """The file cannot be written; the message names it."""
 
 
-def check_writable(target: str) -> None:
-    """Find out before hours of grading. Raises CannotWrite; a file that was not there is there, and empty."""
+def make_room(target: str) -> None:
+    """Find out before hours of grading, and take an earlier report away: should the judge be killed, it must not be
+    taken for this one. Raises CannotWrite.
+    """
     if target == "-":
         return
+    path = Path(target)
     try:
-        Path(target).open("a", encoding="utf-8").close()
+        path.open("a", encoding="utf-8").close()
+        if path.is_file():
+            path.resolve().unlink()
     except OSError as error:
         raise CannotWrite(f"cannot write {target}: {error.strerror}") from error
 
 
 def write(target: str, text: Callable[[], str]) -> None:
-    """Write a report as UTF-8 with newlines; `-` is standard output. Raises CannotWrite."""
+    """Write a report as UTF-8 with newlines, whole or not at all; `-` is standard output. Raises CannotWrite."""
     if target == "-":
         sys.stdout.write(text())
         return
+    path = Path(target)
     try:
-        Path(target).write_text(text(), encoding="utf-8", newline="\n")
+        if path.exists() and not path.is_file():  # a pipe, a device
+            _put(path, text())
+            return
+        path = path.resolve()
+        part = path.with_name(f".{path.name}.{os.getpid()}.part")
+        try:
+            _put(part, text())
+            part.replace(path)
+        finally:
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)
     except OSError as error:
         raise CannotWrite(f"cannot write {target}: {error.strerror}") from error
+
+
+def _put(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 def make_folder(target: str) -> None:
