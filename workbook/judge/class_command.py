@@ -8,6 +8,7 @@ from pathlib import Path
 
 from .class_report import class_csv, class_json, class_table
 from .classroom import grade_class
+from .oracles import packed_live
 from .overseer import Order
 from .report import as_gradescope, exit_code
 from .session import Session, UsageError
@@ -35,8 +36,8 @@ def grade_folder(session: Session, args: argparse.Namespace) -> int:
     session.benches(args.names)  # what is wrong with the workbook itself is found before anything runs
     hidden = str(Path(args.hidden).resolve()) if args.hidden else ""
     others = [folder.resolve(), *([Path(hidden)] if hidden else [])]
-    live = args.oracle == "live"
-    order = Order(session.root, session.seed, live, hidden, tuple(str(path) for path in others))
+    oracle = packed_live() if args.oracle == "live" else None
+    order = Order(session.root, session.seed, oracle, hidden, tuple(str(path) for path in others))
     marked = grade_class(order, submissions, exercises, others, session.say)
     if args.json:
         write(args.json, lambda: class_json(marked))

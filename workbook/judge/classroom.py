@@ -50,7 +50,7 @@ def grade_class(
         if submission.fault:
             return _faulty(submission, exercises, submission.fault)
         with keeper.watching(submission.name):
-            reports = grade_submission(order, exercises, submission.paper)
+            reports = grade_submission(order, exercises, submission.paper, keeper.look)
         return Marked(submission.name, tuple(reports), notes=submission.notes)
 
     marked: list[Marked] = []
@@ -98,10 +98,15 @@ class _Keeper:
         try:
             yield
         finally:
+            self.look()
             with self._lock:
-                if changed := self._guard.changed():
-                    removed = self._guard.restore()
-                    self._say(f"files of the workbook were changed and put back; what stood there is in {removed}")
-                    self.changed += changed
-                    self.suspects |= self._running
                 self._running.remove(name)
+
+    def look(self) -> None:
+        """Put back what has changed; all that run now are suspects."""
+        with self._lock:
+            if changed := self._guard.changed():
+                removed = self._guard.restore()
+                self._say(f"files of the workbook were changed and put back; what stood there is in {removed}")
+                self.changed += changed
+                self.suspects |= self._running

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
+from typing import Any
 
 from .. import oracle
 from .checklib import OracleLike, OracleMissing
@@ -26,3 +27,24 @@ def live() -> Sequence[OracleLike]:
         return tuple(oracle.live(prompts))
     except (ImportError, OSError, ValueError) as error:
         raise OracleMissing(f"Hugging Face's model cannot be run: {error}") from error
+
+
+def packed_live() -> dict[str, Any]:
+    """The live runs as plain values, for a process that shall not compute them itself; see `unpacked`."""
+    try:
+        runs = live()
+    except OracleMissing as error:
+        return {"missing": str(error)}
+    return {"runs": [[list(run.ids), list(run.output_ids), list(run.gaps)] for run in runs]}
+
+
+def unpacked(values: dict[str, Any]) -> Callable[[], Sequence[OracleLike]]:
+    """What gives the runs that were packed. It raises OracleMissing where they were missing."""
+
+    def runs() -> Sequence[OracleLike]:
+        if "missing" in values:
+            raise OracleMissing(values["missing"])
+        lists = [[tuple(part) for part in run] for run in values["runs"]]
+        return tuple(oracle.OraclePrompt(f"live-{i}", *parts) for i, parts in enumerate(lists))
+
+    return runs

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import queue
 import secrets
 import shutil
@@ -13,19 +12,22 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 from ..handed_in import Unreadable
 from ..spec import Exercise
+from .environment import handed_on
 from .limits import end_family, start
+from .memory import START, packed
 from .paper import Paper
 from .verdicts import CheckReport, Report
 from .worker import READY, from_values, verified
 
 MARK_VARIABLE = "MINISGL_JUDGE_SUBMISSION"
+CLASSROOM = Path(__file__).resolve().parents[2]
 RUNS = 8
 """An exercise is run a few times at most (see ground.py): its time limit times this, and START_SECONDS, is patience."""
 START_SECONDS = 60.0
@@ -33,20 +35,35 @@ START_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Order:
-    """How all submissions of a class are graded. hidden: folder of hidden checks, or empty. private: see Job."""
+    """How all submissions of a class are graded. hidden: folder of hidden checks, or empty. private: see Bench.
+
+    oracle: Hugging Face's tokens, computed anew (see oracles.packed_live); None for the recorded ones. classroom: the
+    texts that the grading processes run from, read when the order is made.
+    """
 
     root: Path
     seed: int
-    live: bool
+    oracle: dict[str, Any] | None
     hidden: str
     private: tuple[str, ...]
+    classroom: dict[str, object] = field(init=False)
+
+    def __post_init__(self) -> None:
+        path = dict.fromkeys([str(self.root), str(CLASSROOM)])
+        object.__setattr__(self, "classroom", packed(CLASSROOM, "workbook.judge.worker", list(path)))
 
 
-def grade_submission(order: Order, exercises: Sequence[Exercise], paper: Paper) -> list[Report]:
-    """A report for each exercise, in order. An exercise whose grading process dies is an error, the rest goes on."""
+def grade_submission(
+    order: Order, exercises: Sequence[Exercise], paper: Paper, look: Callable[[], None] = lambda: None
+) -> list[Report]:
+    """A report for each exercise, in order. An exercise whose grading process dies is an error, the rest goes on.
+
+    look: called before each grading process starts; sees to it that the files it will read are what they were.
+    """
     reports: list[Report] = []
     passed: dict[str, str] = {}
     while left := exercises[len(reports) :]:
+        look()
         for values in _Worker(order, left, paper, passed).lines():
             report = from_values(values, left[0])
             reports.append(report)
@@ -70,12 +87,12 @@ class _Worker:
         self._secret = secrets.token_hex(32)
         self._lines: queue.Queue[str | None] = queue.Queue()
         self._process = start(
-            [sys.executable, "-m", "workbook.judge.worker"],
+            [sys.executable, "-I", "-B", "-X", "utf8", "-c", START],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
             cwd=self._folder,
-            env=self._environment(order.root),
+            env=self._environment(),
         )
         threading.Thread(target=self._pump, args=(self._process.stdout,), daemon=True).start()
         request = {
@@ -83,7 +100,7 @@ class _Worker:
             "root": str(order.root),
             "ids": [exercise.id for exercise in exercises],
             "seed": order.seed,
-            "live": order.live,
+            "oracle": order.oracle,
             "hidden": order.hidden,
             "private": order.private,
             "passed": passed,
@@ -91,7 +108,8 @@ class _Worker:
         }
         with contextlib.suppress(OSError):  # a process that has died gives no reports
             assert self._process.stdin is not None
-            self._process.stdin.write(json.dumps(request).encode("utf-8") + b"\n")
+            for line in (order.classroom, request):
+                self._process.stdin.write(json.dumps(line).encode("ascii") + b"\n")
             self._process.stdin.close()
 
     def lines(self) -> list[dict[str, Any]]:
@@ -140,12 +158,9 @@ class _Worker:
                 self._lines.put(line.decode("utf-8", errors="replace"))
         self._lines.put(None)
 
-    def _environment(self, root: Path) -> dict[str, str]:
+    def _environment(self) -> dict[str, str]:
         ours = {
             MARK_VARIABLE: str(self._folder),
-            "PYTHONPATH": os.pathsep.join(dict.fromkeys([str(root), str(Path(__file__).resolve().parents[2])])),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "PYTHONUTF8": "1",
             **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(self._folder)),
         }
-        return {**os.environ, **ours}
+        return {**handed_on(), **ours}

@@ -1,4 +1,4 @@
-"""The process that grades one submission of a class: `python -m workbook.judge.worker`, started by the overseer.
+"""The process that grades one submission of a class, started by the overseer from texts in memory (memory.py).
 
 A submission that finds and kills the judge finds this process, and costs itself only. Each report goes out signed with
 a secret that came in on standard input: what a submission writes into the pipe is no report.
@@ -19,7 +19,7 @@ from ..handed_in import Unreadable
 from ..spec import Exercise
 from . import oracles
 from .hidden import load_hidden
-from .limits import adopt_orphans
+from .limits import adopt_orphans, close_memory, die_with_parent
 from .paper import Paper
 from .session import Session
 from .verdicts import CheckReport, Report
@@ -68,10 +68,12 @@ def _signature(secret: str, text: str) -> str:
 
 def main() -> None:
     """Grade what the request on standard input names; a signed line a report."""
-    request = json.loads(sys.stdin.readline())
     adopt_orphans()
+    close_memory()
+    die_with_parent()
+    request = json.loads(sys.stdin.readline())
     root = Path(request["root"])
-    oracle = oracles.live if request["live"] else oracles.recorded
+    oracle = oracles.unpacked(request["oracle"]) if request["oracle"] else oracles.recorded
     private = tuple(request["private"])
     session = Session(root, request["seed"], oracle, lambda line: None, private)
     if request["hidden"]:
@@ -88,7 +90,3 @@ def _tell(secret: str, values: Mapping[str, Any]) -> None:
     # The newline first: whatever a submission may have written there, a report begins a line.
     sys.stdout.write("\n" + signed(secret, values) + "\n")
     sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    main()
