@@ -66,7 +66,7 @@ def admitted(uid: int, prompt: list[int], max_tokens: int = 4) -> Req:
 def probe_can_decode(args: dict[str, Any]) -> list[bool]:
     """can_decode at every cached_len from 0 to past the end; `late` sampled tokens have not arrived yet."""
     req, answers = admitted(0, [5] * args["prompt_len"], args["max_tokens"]), []
-    for cached_len in range(req.limit + 3):
+    for cached_len in range(args["prompt_len"] + args["max_tokens"] + 2):
         req.cached_len = cached_len
         req.input_ids = [5] * max(req.prompt_len, cached_len + 1 - args["late"])
         answers.append(req.can_decode)

@@ -14,6 +14,7 @@ from random import Random
 from typing import Any, Literal, Protocol
 
 from .gone import ChildError, ProbeRaised, ProcessGone
+from .same import same
 
 __all__ = [
     "TIE_GAP",
@@ -105,7 +106,7 @@ def compare_rounds(expected: Sequence[Any], got: object, diagnosis: str = "wrong
     if type(got) is not list:
         return Result.failed(diagnosis, f"the schedule is {short(got)}, not a list of rounds")
     for number, (want, have) in enumerate(zip(expected, got, strict=False)):
-        if list(want) != have:
+        if not same(want, have):
             message = f"round {number} (uid:start+tokens) is {show_round(have)}; expected {show_round(want)}"
             return Result.failed(diagnosis, message)
     if len(got) != len(expected):

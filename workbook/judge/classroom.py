@@ -11,7 +11,7 @@ from threading import Lock
 
 from ..spec import Exercise
 from .guard import Guard
-from .overseer import Order, grade_submission
+from .overseer import KILLED, Order, grade_submission
 from .submissions import Submission
 from .verdicts import CheckReport, Report
 
@@ -59,13 +59,20 @@ def grade_class(
             marked.append(one)
             say(f"[{number:>{len(str(len(submissions)))}}/{len(submissions)}] {one.name}: {told(one)}")
     for index, submission in enumerate(submissions):
-        if submission.name in keeper.suspects:
-            say(f"{submission.name}: once more, alone, because files of the workbook had changed meanwhile")
+        why = "files of the workbook had changed meanwhile" if submission.name in keeper.suspects else ""
+        if why := why or _killed(marked[index]):
+            say(f"{submission.name}: once more, alone, because {why}")
             keeper.changed.clear()
             again = run(submission)
             fault = f"changed files of the workbook while it was graded: {', '.join(keeper.changed[:3])}"
             marked[index] = _faulty(submission, exercises, fault) if keeper.changed else again
     return marked
+
+
+def _killed(marked: Marked) -> str:
+    """Why it is graded once more: who was graded beside it may have killed its judge."""
+    killed = any(check.diagnosis == KILLED for report in marked.reports for check in report.checks)
+    return "its grading process was killed" if killed else ""
 
 
 def told(marked: Marked) -> str:

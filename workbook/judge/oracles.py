@@ -44,7 +44,9 @@ def unpacked(values: dict[str, Any]) -> Callable[[], Sequence[OracleLike]]:
     def runs() -> Sequence[OracleLike]:
         if "missing" in values:
             raise OracleMissing(values["missing"])
-        lists = [[tuple(part) for part in run] for run in values["runs"]]
-        return tuple(oracle.OraclePrompt(f"live-{i}", *parts) for i, parts in enumerate(lists))
+        return tuple(
+            oracle.OraclePrompt(f"live-{number}", tuple(ids), tuple(output), tuple(gaps))
+            for number, (ids, output, gaps) in enumerate(values["runs"])
+        )
 
     return runs

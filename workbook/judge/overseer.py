@@ -28,6 +28,8 @@ from .worker import READY, from_values, verified
 
 MARK_VARIABLE = "MINISGL_JUDGE_SUBMISSION"
 CLASSROOM = Path(__file__).resolve().parents[2]
+KILLED = "judge-killed"
+"""The diagnosis when a grading process ended before it had reported."""
 RUNS = 8
 """An exercise is run a few times at most (see ground.py): its time limit times this, and START_SECONDS, is patience."""
 START_SECONDS = 60.0
@@ -72,7 +74,7 @@ def grade_submission(
                 passed[report.exercise.id] = values["digest"]
         if left:
             message = "the process that graded it was stopped or killed from inside the submission"
-            reports.append(Report(left[0], "error", 0.0, (CheckReport("load", "failed", "judge-killed", message),)))
+            reports.append(Report(left[0], "error", 0.0, (CheckReport("load", "failed", KILLED, message),)))
     return reports
 
 

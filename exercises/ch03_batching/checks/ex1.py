@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from workbook.judge.checklib import Ask, Result
+from workbook.judge.same import same
 
 from .common import check_end_to_end
 
@@ -24,9 +25,9 @@ def check_uploaded_lists(ask: Ask, rng: Random) -> Result:
     """Do the lists come back as they are?"""
     for parts in LISTS:
         got = ask("upload", {"parts": parts})
-        if got["lists"] != parts:
+        if not same(parts, got["lists"]):
             return Result.failed("lists-mixed-up", f"upload of {parts} brought {got['lists']}")
-        other = next((dtype for dtype in got["dtypes"] if dtype != "torch.int64"), None)
+        other = next((dtype for _, dtype in zip(parts, got["dtypes"], strict=True) if dtype != "torch.int64"), None)
         if other:
             return Result.failed("not-int64", f"upload of {parts}: a tensor is {other}; expected torch.int64")
     return Result.ok(f"{len(LISTS)} sets of lists")
@@ -88,7 +89,7 @@ def judge_layout(ask: Ask, starts: list[int], lens: list[int]) -> Result:
     """One layout beside what it must be."""
     got, want = ask("ragged", {"starts": starts, "lens": lens}), expected_layout(starts, lens)
     for field in ("entry", "ends", "positions"):
-        if got[field] != want[field]:
+        if not same(want[field], got[field]):
             message = f"starts {starts}, lens {lens}: {field} is {got[field]}; expected {want[field]}"
             return Result.failed(name_layout(field, got[field], starts, lens), message)
     return Result.ok()

@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 from workbook.judge.checklib import Ask, Result
+from workbook.judge.same import same
 
 from .common import check_end_to_end
 
@@ -27,7 +28,7 @@ def check_who_decodes(ask: Ask, rng: Random) -> Result:
 def judge_decode(prompt_len: int, max_tokens: int, late: int, got: list[Any]) -> Result:
     """can_decode at cached_len 0, 1, 2, ... of one request."""
     limit = prompt_len + max_tokens - 1
-    for cached_len, answer in enumerate(got):
+    for cached_len, answer in zip(range(limit + 3), got, strict=True):
         want, known = prompt_len <= cached_len < limit, max(prompt_len, cached_len + 1 - late)
         who = f"prompt of {prompt_len}, max_tokens {max_tokens}, {cached_len} positions computed, {known} ids known"
         if type(answer) is not bool:
@@ -85,7 +86,7 @@ def judge_batch(ask: Ask, entries: list[Entry], *, move: bool = False) -> Result
     got = ask("batch", {"entries": [list(entry) for entry in entries], "move": move})
     shown = ", ".join(f"{n} of {len(prompt)} tokens from {start} on" for prompt, start, n in entries)
     for field, value in want.items():
-        if got[field] != value:
+        if not same(value, got[field]):
             name = WRONG_FIELD.get(field, f"wrong-{field}")
             if field == "emitting":
                 name = name_emits(entries, value, got[field])
@@ -98,7 +99,7 @@ def judge_batch(ask: Ask, entries: list[Entry], *, move: bool = False) -> Result
     if emits is not None and want["emitting"] == want["reqs"]:
         message = f"entries ({shown}): emits is {emits}, but all of them sample: expected None until one does not"
         return Result.failed("emits-not-none", message)
-    if emits is not None and emits != want["emitting"]:
+    if emits is not None and not same(want["emitting"], emits):
         return Result.failed("wrong-emits", f"entries ({shown}): emits is {emits}; expected {want['emitting']}")
     if emits is None and want["emitting"] != want["reqs"]:
         return Result.failed("pieces-sample", f"entries ({shown}): emits is None, as if all of them sampled")
@@ -152,7 +153,7 @@ SHAPES: list[tuple[tuple[int, int, int], ...]] = [
 def check_admitted_only(ask: Ask, rng: Random) -> Result:
     """A request that has no row yet must not get into a batch."""
     got = ask("no_row")
-    if got["refused"]:
+    if got["refused"] is True:
         return Result.ok()
     message = f"a request that was never admitted was added, with the row {got['rows']}: req.row would have refused it"
     return Result.failed("row-not-asked", message)

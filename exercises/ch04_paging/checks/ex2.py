@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 from workbook.judge.checklib import Ask, Result
+from workbook.judge.same import same
 
 from .common import check_hand_driven_generation
 
@@ -37,7 +38,7 @@ def check_slots(ask: Ask, rng: Random) -> Result:
         got = ask("slots", args)
         for row, position, have in zip(args["rows"], args["positions"], got, strict=False):
             want = slot(args, row, position)
-            if have != want:
+            if not same(want, have):
                 page, offset = divmod(want, size)
                 names = {
                     page: "page-taken-for-slot",
@@ -58,12 +59,12 @@ def judge_decode(args: dict[str, Any], got: dict[str, Any]) -> Result:
     after = {**args, "page_table": [list(row) for row in before]}
     for row, column, page in zip(*args["new_pages"], strict=True):
         after["page_table"][row][column] = page
-    if got["page_table"] != after["page_table"]:
+    if not same(after["page_table"], got["page_table"]):
         named = "new-pages-not-written" if got["page_table"] == before else "page-table-spoilt"
         return Result.failed(
             named, f"new entries (rows, columns, pages) {args['new_pages']} are not what the table has"
         )
-    if got["token_pool"] != args["token_pool"]:
+    if not same(args["token_pool"], got["token_pool"]):
         return Result.failed("token-pool-changed", "building the inputs changed the token pool: nothing is sampled yet")
     if got["tensors"]:
         message = f"{got['tensors'][0]} is a tensor; expected the batch's own list, which the host can read at no cost"
@@ -106,7 +107,7 @@ def judge_fields(args: dict[str, Any], after: dict[str, Any], got: dict[str, Any
         ("lens", [1] * len(rows), {}),
     ]
     for name, want, known in expected:
-        if got[name] != want:
+        if not same(want, got[name]):
             named = next(
                 (slug for slug, value in known.items() if got[name] == value), f"wrong-{name.replace('_', '-')}"
             )

@@ -8,6 +8,7 @@ from typing import Any
 
 from workbook.judge.checklib import Ask, Result
 from workbook.judge.drive import EMPTY_BATCH, Traffic, drive
+from workbook.judge.same import same
 
 from .common import WHOLE_PROMPTS, check_end_to_end, plain, random_traffic, told
 
@@ -73,7 +74,7 @@ def check_one_request(ask: Ask, rng: Random) -> Result:
             if want and got == prompt != want:
                 otherwise = "cached-part-recomputed"
             cached = args["page_size"] * dict(args["warm"]).get(uid, 0)
-            if want and seen["cached"] != cached:
+            if want and not same(cached, seen["cached"]):
                 message = f"{name}: try_add moved cached_len of request {uid} from {cached} to {seen['cached']}"
                 return Result.failed("admission-moves-the-request", f"{message}; that is plan's business, afterwards")
             if got != want:
@@ -92,7 +93,7 @@ def judge_counts(ask: Ask) -> Result:
         args = situation(**changed)
         for uid, (seen, (_, _, counts)) in enumerate(zip(ask("adder", args), answers(args), strict=True)):
             for what, want in counts.items():
-                if seen[what] == want:
+                if same(want, seen[what]):
                     continue
                 message = f"{name}: after request {uid}, {what} is {seen[what]}; expected {want}"
                 if what == "reserved" and dict(args["warm"]).get(uid):
@@ -113,10 +114,10 @@ def check_nothing_changed_when_refused(ask: Ask, rng: Random) -> Result:
             "reserved": 0,
             "tokens": 0,
         }
-        for uid, seen in enumerate(ask("adder", args)):
+        for uid, (_, seen) in enumerate(zip(args["prompts"], ask("adder", args), strict=True)):
             after = {key: seen[key] for key in before}
-            if seen["answer"] == 0 and after != before:
-                what = next(key for key in before if after[key] != before[key])
+            if seen["answer"] == 0 and not same(before, after):
+                what = next(key for key in before if not same(before[key], after[key]))
                 message = f"{name}: request {uid} was refused, but {what} went from {before[what]} to {after[what]}"
                 return Result.failed("refusal-left-something", message)
             before = after
@@ -131,7 +132,7 @@ def compare_schedules(ask: Ask, traffic: Traffic) -> Result:
         return Result.failed(diagnosis, f"in round {got['broken'][0]}: {got['broken'][1]}")
     want = drive(traffic, WHOLE_PROMPTS)["rounds"]
     for number, (expected, have) in enumerate(zip(want, [*got["rounds"], None], strict=False)):
-        if expected != have:
+        if not same(expected, have):
             return Result.failed(name_difference(expected, have, traffic.budget), told(number, expected, have))
     if len(got["rounds"]) > len(want):
         return Result.failed("wrong-schedule", f"{len(got['rounds'])} rounds, {len(want)} expected")
@@ -169,10 +170,10 @@ def check_queue_order(ask: Ask, rng: Random) -> Result:
 def check_placed_is_told(ask: Ask, rng: Random) -> Result:
     """Is each request that is added announced with placed(req, n), which takes it out of the queue?"""
     got = ask("placed", {"rows": 3, "budget": 9, "prompts": [3, 4, 2, 1]})
-    if got["entries"] != got["told"]:
+    if not same(got["entries"], got["told"]):
         message = f"the batch holds (uid, tokens) {got['entries']}, placed was told of {got['told']}"
         return Result.failed("placed-not-told", f"{message}; in chapter 07, placed may keep a request in the queue")
-    if got["pending"] != [3]:
+    if not same([3], got["pending"]):
         return Result.failed("queue-not-left", f"requests 0, 1 and 2 were added, but {got['pending']} are still queued")
     return Result.ok()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbook.judge.checklib import Result
+from workbook.judge.same import same
 
 
 def grow_args(size: int, reqs: list[list[Any]], batches: list[list[Any]], **changed: Any) -> dict[str, Any]:
@@ -46,7 +47,7 @@ def judge_refusal(where: str, before: dict[str, Any], after: dict[str, Any], mis
             first = uid
             break
     for key, what in (("pages", "req.pages"), ("free", "the free pages"), ("moves", "the moves")):
-        if sorted(after[key]) != (sorted(before[key]) if key != "moves" else []):
+        if not same(sorted(before[key]) if key != "moves" else [], sorted(after[key])):
             then = "OutOfPages was raised" if after["refusal"] else "nothing was raised"
             message = (
                 f"{where} wants {sum(missing.values())} pages of {len(before['free'])}: {then}, but {what} changed"
@@ -85,7 +86,7 @@ def judge_counts(
             message += f" for positions 0 .. {ends[uid] - 1}; expected {len(held[uid]) + missing[uid]}"
         return Result.failed(name_count(phase, uid, too_many, have, args), message)
     places = after["free"] + [page for pages in have.values() for page in pages]
-    if sorted(places) != list(range(args["pages"])):
+    if not same(list(range(args["pages"])), sorted(places)):
         return Result.failed("page-given-twice", f"{where}: a page has two owners, or none: {after['pages']}")
     for uid, pages in held.items():
         if have[uid][: len(pages)] != pages:
@@ -117,12 +118,12 @@ def judge_notes(
         message = f"{where}: new_pages must be three lists of equal length, it is {after['told']}"
         return Result.failed("page-table-not-told", message)
     told = [list(entry) for entry in zip(*after["told"], strict=True)]
-    if told != want:
+    if not same(want, told):
         found = [[rows[uid], c, have[uid][c]] for uid, first in known.items() for c in range(first, len(held[uid]))]
         message = f"{where}: new_pages tells (row, column, page) {told}; expected {want}"
         return Result.failed(name_told(told, want, found), message)
     moved = [[page, uid] for uid in known for page in have[uid][len(held[uid]) :]]
-    if sorted(after["moves"], key=str) != sorted(moved, key=str):
+    if not same(sorted(moved, key=str), sorted(after["moves"], key=str)):
         named = sorted(page for page, _ in after["moves"]) == sorted(page for page, _ in moved)
         diagnosis = "moves-name-the-wrong-owner" if named else "moves-not-noted"
         message = f"{where}: moves tell (page, owner) {after['moves']}; expected {moved}"

@@ -18,7 +18,7 @@ LOOKS = 10
 def judge_tree(ask: Ask, name: str, size: int, ops: list[list[Any]]) -> Result:
     """Each operation beside the dictionary: locks, what can be evicted, what is evicted."""
     model = Model(size)
-    for op, seen in zip(ops, ask("tree", {"page_size": size, "ops": ops}), strict=False):
+    for op, seen in zip(ops, ask("tree", {"page_size": size, "ops": ops}), strict=True):
         where = f"{name}, pages of {size}: {show(op)}"
         if seen["empty"]:
             message = f"{where}: the queue is empty, though {model.evictable} pages can be evicted"

@@ -17,7 +17,7 @@ def judge_books(ask: Ask, name: str, size: int, ops: list[list[Any]], pages: int
     """Each step beside the books; the first difference is named."""
     books = Books(size)
     before: dict[str, Any] = {"texts": [], "free": list(range(pages))}
-    for op, seen in zip(ops, ask("accounts", {"page_size": size, "pages": pages, "ops": ops}), strict=False):
+    for op, seen in zip(ops, ask("accounts", {"page_size": size, "pages": pages, "ops": ops}), strict=True):
         if seen.get("emptied"):
             message = (
                 f"{name}: the list of pages that `open` found is remembered for the next round, and close emptied it"

@@ -37,7 +37,7 @@ def check_seeds(ask: Ask, rng: Random) -> Result:
     decode = {"index": 9, "phase": "decode", "entries": [[mine, 3, end - 1, 1]]}
     seen = ask("sampler", {"entropy": 3, "logits": WIDE, "batches": [*batches, decode]})
     first = seen[0]["tokens"][0]
-    for (way, diagnosis, row, _), got in zip(ways[1:], seen[1:], strict=False):
+    for (way, diagnosis, row, _), got in zip(ways[1:], seen[1:-1], strict=True):
         if got["tokens"][row] != first:
             message = f"the token at position {end} of a request with a seed: {first} when {ways[0][0]}"
             return Result.failed(diagnosis, f"{message}; {got['tokens'][row]} as: {way}")
