@@ -6,6 +6,8 @@ import importlib
 import sys
 from collections.abc import Sequence
 
+from .reenter import reenter
+
 _COMMANDS = {
     "build": ("workbook.builder.cli:main", "regenerate notebooks, stubs and trees; --check, --execute"),
     "steps": ("workbook.steps:main", "steps check [NN]: prove each chapter's tree on its own"),
@@ -28,6 +30,9 @@ def main(argv: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
+    status = reenter(["-m", "workbook", *sys.argv[1:]], ("torch", "nbformat"), "The workbook")
+    if status is not None:
+        sys.exit(status)
     for stream in (sys.stdout, sys.stderr):  # trees and cards hold characters that a Windows console may not know
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")

@@ -90,7 +90,7 @@ def test_each_costs_only_itself(root: Path, capsys: pytest.CaptureFixture[str]) 
     assert statuses(got["file.zip"]) == ["error"] * 4
     assert not (folder / "right/work/progress.json").exists()
     rows = list(csv.reader((root.parent / "class.csv").open(encoding="utf-8", newline="")))
-    assert rows[0] == ["submission", "points", "max_points", "03.1", "03.2", "04.1", "06.1", "fault"]
+    assert rows[0] == ["submission", "points", "max_points", "03.1", "03.2", "04.1", "06.1", "fault", "notes"]
     assert [row[:3] for row in rows[1:3]] == [["Other way", "4", "4"], ["dies", "3", "4"]]
     results = json.loads((root.parent / "results/half.json").read_text(encoding="utf-8"))
     assert (results["score"], len(results["tests"])) == (2, 4)
@@ -226,7 +226,7 @@ def test_usage(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
         cli.main(["--class", str(folder), "--json", str(root / "no/where.json")], root)
     assert "cannot write" in capsys.readouterr().err
     assert cli.main(["3", "--class", str(folder), "--csv", "-"], root) == 0
-    assert capsys.readouterr().out.splitlines()[1] == "a,2,2,passed,passed,"
+    assert capsys.readouterr().out.splitlines()[1] == "a,2,2,passed,passed,,"
 
 
 @linux

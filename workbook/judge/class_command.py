@@ -22,12 +22,12 @@ def grade_folder(session: Session, args: argparse.Namespace) -> int:
     places = session.places(args.names)
     exercises = [place.exercise for place in places]
     try:
-        submissions = find_submissions(folder, session.root, session.places())
+        submissions = find_submissions(folder, session.root, session.places(), exercises[0])
     except OSError as error:
         raise UsageError(f"--class {folder}: {error.strerror}") from error
     if not submissions:
         raise UsageError(f"--class {folder}: there is nothing in it; it should hold a folder for each submission")
-    for target in filter(None, (args.json, args.csv)):
+    for target in filter(None, (args.json, args.csv, args.teacher_json)):
         make_room(target)
     if args.gradescope:
         make_folder(args.gradescope)
@@ -41,11 +41,14 @@ def grade_folder(session: Session, args: argparse.Namespace) -> int:
     marked = grade_class(order, submissions, exercises, others, session.say)
     if args.json:
         write(args.json, lambda: class_json(marked))
+    if args.teacher_json:
+        write(args.teacher_json, lambda: class_json(marked, teacher=True))
     if args.csv:
         write(args.csv, lambda: class_csv(marked))
     for one in marked if args.gradescope else ():
-        write(_gradescope(args.gradescope, one.name), partial(as_gradescope, one.reports))
-    if "-" not in (args.json, args.csv):
+        said = [*filter(None, [one.fault]), *one.notes]
+        write(_gradescope(args.gradescope, one.name), partial(as_gradescope, one.reports, said))
+    if "-" not in (args.json, args.csv, args.teacher_json):
         print(class_table(marked))
     return exit_code([report for one in marked for report in one.reports])
 

@@ -8,20 +8,27 @@ import json
 import re
 from collections.abc import Sequence
 from itertools import groupby
+from pathlib import PurePosixPath
+from typing import Any
 
 from ..spec import Exercise
 from .classroom import Marked
 from .report import VERSION, entry, visible
 from .verdicts import Report
 
+WIDEST = 160
+"""Characters of a line of the table; the JSON report has the whole message."""
 _UNSTABLE = (
     (re.compile(r"\b0x[0-9a-f]{6,16}\b"), "0x…"),  # where an object lay in memory
     (re.compile(r"\bjudge-(class-)?[a-z0-9_]{8}\b"), "judge-…"),  # a graded process's own folder
 )
 
 
-def class_json(marked: Sequence[Marked]) -> str:
-    """The report that other programs read: a list of submissions, each with its exercises as in `--json`."""
+def class_json(marked: Sequence[Marked], teacher: bool = False) -> str:
+    """The report that other programs read: a list of submissions, each with its exercises as in `--json`.
+
+    teacher: hidden checks tell what they found.
+    """
     submissions = [
         {
             "name": one.name,
@@ -29,7 +36,7 @@ def class_json(marked: Sequence[Marked]) -> str:
             "max_score": len(one.reports),
             "fault": one.fault,
             "notes": list(one.notes),
-            "exercises": [{k: v for k, v in entry(report).items() if k != "seconds"} for report in one.reports],
+            "exercises": [_entry(one, report, teacher) for report in one.reports],
         }
         for one in marked
     ]
@@ -38,15 +45,26 @@ def class_json(marked: Sequence[Marked]) -> str:
     return _stable(json.dumps(report, indent=2, ensure_ascii=False)) + "\n"
 
 
+def _entry(one: Marked, report: Report, teacher: bool) -> dict[str, Any]:
+    values = {key: value for key, value in entry(report).items() if key != "seconds"}
+    values["file"] = str(PurePosixPath(one.base, report.exercise.file.removeprefix("work/exercises/")))
+    if teacher:
+        for check, told in zip(report.checks, values["checks"], strict=True):
+            told["message"] = told["message"] or check.told
+    return values
+
+
 def class_csv(marked: Sequence[Marked]) -> str:
-    """A line a submission: name, points, the status of each exercise, and the fault when nothing could be graded."""
+    """A line a submission: name, points, the status of each exercise, the fault when nothing could be graded, notes."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["submission", "points", "max_points", *(e.id for e in _exercises(marked)), "fault"])
+    writer.writerow(["submission", "points", "max_points", *(e.id for e in _exercises(marked)), "fault", "notes"])
     for one in marked:
         # A spreadsheet would take a name that begins so for a formula.
         name = f"'{one.name}" if one.name[:1] in ("=", "+", "-", "@") else one.name
-        writer.writerow([name, one.score, len(one.reports), *(r.status for r in one.reports), one.fault])
+        writer.writerow(
+            [name, one.score, len(one.reports), *(r.status for r in one.reports), one.fault, "; ".join(one.notes)]
+        )
     return out.getvalue()
 
 
@@ -78,7 +96,8 @@ def _details(one: Marked) -> list[str]:
             continue
         failed = report.first_failure
         why = f"{failed.name} [{failed.diagnosis or 'not told'}] {failed.message}" if failed else "see its checks"
-        lines.append(f"{report.exercise.id} {report.status}: {' '.join(why.split())}"[:160].rstrip())
+        line = f"{report.exercise.id} {report.status}: {' '.join(why.split())}".rstrip()
+        lines.append(line if len(line) <= WIDEST else line[: WIDEST - 1] + "…")
     return lines
 
 

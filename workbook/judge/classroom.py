@@ -20,12 +20,16 @@ AT_A_TIME = 2
 
 @dataclass(frozen=True)
 class Marked:
-    """A graded submission. fault: why nothing was graded, else empty; its exercises are then errors."""
+    """A graded submission. fault: why nothing was graded, else empty; its exercises are then errors.
+
+    base: see Submission.
+    """
 
     name: str
     reports: tuple[Report, ...]
     fault: str = ""
     notes: tuple[str, ...] = ()
+    base: str = "work/exercises"
 
     @property
     def score(self) -> int:
@@ -51,7 +55,7 @@ def grade_class(
             return _faulty(submission, exercises, submission.fault)
         with keeper.watching(submission.name):
             reports = grade_submission(order, exercises, submission.paper, keeper.look)
-        return Marked(submission.name, tuple(reports), notes=submission.notes)
+        return Marked(submission.name, tuple(reports), notes=submission.notes, base=submission.base)
 
     marked: list[Marked] = []
     with ThreadPoolExecutor(AT_A_TIME) as pool:
@@ -86,7 +90,7 @@ def told(marked: Marked) -> str:
 
 def _faulty(submission: Submission, exercises: Sequence[Exercise], fault: str) -> Marked:
     reports = [Report(e, "error", 0.0, (CheckReport("load", "failed", "cannot-be-graded", fault),)) for e in exercises]
-    return Marked(submission.name, tuple(reports), fault, submission.notes)
+    return Marked(submission.name, tuple(reports), fault, submission.notes, submission.base)
 
 
 class _Keeper:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -63,7 +65,7 @@ def grade(
     exercise = place.exercise
     if fault := place.fault(text):
         return _report(exercise, "error", start, _after(bench, [], CheckReport("load", "failed", *fault)))
-    run = _Run(bench, seed, oracle, stop)
+    run = _Run(bench, text, seed, oracle, stop)
     limit = exercise.seconds if seconds is None else min(seconds, exercise.seconds)
     with Child(job_of(bench, text, shown or exercise.file, own), limit) as child:
         run(child)
@@ -108,6 +110,7 @@ class _Run:
     """One run through the checks of an exercise, with what came of it."""
 
     bench: Bench
+    text: str
     seed: int
     oracle: Oracle
     stop: bool
@@ -158,9 +161,17 @@ class _Run:
             return Result.not_run(str(error))
         except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
             # The check stumbled over the shape of a value that the student's code returned.
+            if self.text == self.bench.place.reference:
+                self._where(error)
             return Result.failed("unexpected-value", f"the code returned a value of another form: {error!r}")
         except Exception as error:
+            self._where(error)
             return Result.failed(BROKEN, f"the check itself broke off, which is no fault of yours: {error!r}")
+
+    def _where(self, error: Exception) -> None:
+        """The lines of the check, for whoever wrote it."""
+        frames = traceback.extract_tb(error.__traceback__)[1:]
+        self.trace = self.trace or [f"{Path(f.filename).name}:{f.lineno} in {f.name}: {f.line}" for f in frames]
 
     def _note(self, error: ChildError) -> None:
         if isinstance(error, ProbeRaised) and not self.trace:

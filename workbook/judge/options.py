@@ -29,6 +29,9 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--json", metavar="FILE", help="write a report for programs; - is standard output")
     p.add_argument("--gradescope", metavar="FILE", help="write a report for Gradescope; with --class a folder of them")
     p.add_argument("--csv", metavar="FILE", help="with --class: write a line for each submission")
+    p.add_argument(
+        "--teacher-json", metavar="FILE", help="with --class and --hidden: as --json, and what hidden checks found"
+    )
     p.add_argument("--hidden", metavar="FOLDER", help="add checks from a folder outside the repository")
     p.add_argument("--seed", type=int, default=0, metavar="N", help="draws other random inputs (default 0)")
     p.add_argument("--oracle", choices=["recorded", "live"], default="recorded", help="Hugging Face's tokens")
@@ -42,6 +45,8 @@ def check(p: argparse.ArgumentParser, args: argparse.Namespace) -> None:
         p.error("--apply goes with --solution")
     if args.csv and not args.class_:
         p.error("--csv goes with --class")
+    if args.teacher_json and not (args.class_ and args.hidden):
+        p.error("--teacher-json goes with --class and --hidden")
     if args.gradescope and args.mutants:
         p.error("--gradescope does not go with --mutants")
     if args.hidden and (alone not in ("", "watch") or args.mutants):

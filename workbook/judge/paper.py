@@ -10,6 +10,7 @@ from pathlib import Path
 from ..handed_in import Unreadable, read_work
 from ..student import Workplace
 from .bench import Bench
+from .gone import KNOWN
 from .grade import Oracle
 from .ground import Ground, grade_on, ground_of
 from .rebinds import rebinds
@@ -93,11 +94,20 @@ def with_hidden(report: Report, hidden: Report, told: bool = False) -> Report:
     told: with diagnoses and messages, for a teacher's own eyes.
     """
     checks = [dataclasses.replace(check, name=HIDDEN + check.name) for check in hidden.checks]
-    if not told:
-        checks = [CheckReport(check.name, check.verdict) for check in checks]
+    notes, trace = report.notes, report.trace
+    if told:
+        notes, trace = (*notes, f"{len(checks)} hidden checks ran"), trace or hidden.trace
+    else:
+        if any(check.diagnosis == KNOWN["OutsideError"] for check in checks):
+            notes = (*notes, "the code reached for something outside while a hidden check ran")
+        checks = [
+            CheckReport(c.name, c.verdict, told=f"[{c.diagnosis}] {c.message}" if c.diagnosis else "") for c in checks
+        ]
     status = report.status if report.status != "passed" else hidden.status
     seconds = round(report.seconds + hidden.seconds, 2)
-    return dataclasses.replace(report, status=status, seconds=seconds, checks=(*report.checks, *checks))
+    return dataclasses.replace(
+        report, status=status, seconds=seconds, checks=(*report.checks, *checks), notes=notes, trace=trace
+    )
 
 
 def read_paper(

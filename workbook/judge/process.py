@@ -21,6 +21,7 @@ from .environment import handed_on
 from .gone import ChildError, ProbeRaised, ProcessGone
 from .job import JOB_VARIABLE, Job
 from .limits import end_family, memory_used, start
+from .place import ask_place, place
 from .values import MAX_BYTES, NotAValue, decode, encode, plain
 
 PRINTED_BYTES = 2000
@@ -37,6 +38,7 @@ class Child:
     def __init__(self, job: Job, seconds: float = 60.0) -> None:
         self.job, self.seconds_left = job, seconds
         self.seconds = seconds
+        self._files = {part.shown for part in job.parts}
         self._folder = Path(tempfile.mkdtemp(prefix="judge-"))
         self._job_file = self._folder / "job.json"
         self._mark = f"{JOB_VARIABLE}={self._job_file}"
@@ -45,6 +47,7 @@ class Child:
         self._lines: queue.Queue[bytes | None] = queue.Queue(maxsize=64)
         self._gone: ProcessGone | None = None
         self._outside = ""
+        self._said: int | None = None  # bytes that the code had printed when it was asked where it is
         with self._printed.open("wb") as printed:
             self._process = start(
                 [sys.executable, "-P", "-m", "workbook.judge.child"],
@@ -91,9 +94,9 @@ class Child:
     def printed(self) -> str:
         """The end of what the student's code printed."""
         with contextlib.suppress(OSError), self._printed.open("rb") as file:
-            file.seek(0, os.SEEK_END)
-            file.seek(max(0, file.tell() - PRINTED_BYTES))
-            return file.read().decode("utf-8", errors="replace").replace("\r\n", "\n")
+            end = file.seek(0, os.SEEK_END) if self._said is None else self._said
+            file.seek(max(0, end - PRINTED_BYTES))
+            return file.read(min(end, PRINTED_BYTES)).decode("utf-8", errors="replace").replace("\r\n", "\n")
         return ""
 
     def close(self) -> None:
@@ -135,7 +138,9 @@ class Child:
         while True:
             ended = self._process.poll() is not None
             if time.monotonic() - start > seconds:
-                raise self._fail("timeout", f"no answer after {seconds:.0f} s: an endless loop?")
+                self._said = self._printed.stat().st_size
+                where = ask_place(self._process, self._printed, self._files, self._said)
+                raise self._fail("timeout", f"no answer after {seconds:.0f} s: an endless loop?{where}")
             try:
                 return self._lines.get(timeout=POLL_SECONDS)
             except queue.Empty:
@@ -160,7 +165,7 @@ class Child:
         code = self._process.returncode
         if code is not None and code < 0:
             with contextlib.suppress(ValueError):
-                return f"the process died of {signal.Signals(-code).name}"
+                return f"the process died of {signal.Signals(-code).name}{place(self._printed, self._files)}"
         if code is None:
             return "the code closed the judge's own pipe"
         return f"the code ended the process, exit status {code}, before it gave an answer (os._exit?)"

@@ -58,8 +58,8 @@ def entry(report: Report) -> dict[str, Any]:
     }
 
 
-def as_gradescope(reports: Sequence[Report]) -> str:
-    """Gradescope's results.json: one test an exercise."""
+def as_gradescope(reports: Sequence[Report], said: Sequence[str] = ()) -> str:
+    """Gradescope's results.json: one test an exercise. said: lines about the submission as a whole."""
     tests = [
         {
             "number": r.exercise.id,
@@ -72,7 +72,8 @@ def as_gradescope(reports: Sequence[Report]) -> str:
         }
         for r in reports
     ]
-    return _dump({"score": sum(r.score for r in reports), "tests": tests})
+    whole = {"output": "\n".join(visible(line) for line in said)} if said else {}
+    return _dump({"score": sum(r.score for r in reports), **whole, "tests": tests})
 
 
 def table(reports: Sequence[Report], colour: bool = False, own: bool = False) -> str:
@@ -166,8 +167,10 @@ def _failure_lines(report: Report) -> list[str]:
     if report.printed.strip():
         lines += ["your code printed:", *(f"  {line}" for line in report.printed.strip().splitlines()[-8:])]
     lines.append(f"re-read: chapter {exercise.chapter:02d}, {failed.section or exercise.section}")
-    again = f"the same inputs again: python judge.py {exercise.id} --seed {report.seed}"
-    return [*lines, f"a hint: python judge.py --hint {exercise.id}   {again}", *notes]
+    again = f"   the same inputs again: python judge.py {exercise.id} --seed {report.seed}"
+    if not failed.diagnosis:  # those of a hidden check are a teacher's
+        again = ""
+    return [*lines, f"a hint: python judge.py --hint {exercise.id}{again}", *notes]
 
 
 def visible(text: str) -> str:

@@ -8,33 +8,42 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..handed_in import Unreadable, read_work
+from ..spec import Exercise
 from ..student import Workplace
 from .paper import Paper, read_paper
 
 BASES = ("work/exercises", "exercises", ".")
 """Where in a submission `chNN_topic/...` may lie: in a repository, in a copy of work/, or at the top."""
+ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
 IGNORED = ("__MACOSX",)
 NOTES = 5
 
 
 @dataclass(frozen=True)
 class Submission:
-    """One student's folder. fault: why nothing of it can be graded, else empty. notes: what a teacher should know."""
+    """One student's folder. fault: why nothing of it can be graded, else empty. notes: what a teacher should know.
+
+    base: the folder in it in which the chapters' folders were found.
+    """
 
     name: str
     paper: Paper = field(default_factory=lambda: Paper({}))
     fault: str = ""
     notes: tuple[str, ...] = ()
+    base: str = BASES[0]
 
 
-def find_submissions(folder: Path, root: Path, places: Sequence[Workplace]) -> list[Submission]:
-    """Every entry of the folder but hidden ones, in order of their names. Raises OSError."""
+def find_submissions(folder: Path, root: Path, places: Sequence[Workplace], first: Exercise) -> list[Submission]:
+    """Every entry of the folder but hidden ones, in order of their names. Raises OSError.
+
+    first: an exercise that is to be graded; where nothing is found, its file serves as an example.
+    """
     found: list[Submission] = []
     for entry in sorted(os.listdir(folder)):
         if entry.startswith(".") or entry in IGNORED:
             continue
         name = _unique(entry, [submission.name for submission in found])
-        found.append(_read(folder / entry, name, root, places))
+        found.append(_read(folder / entry, name, root, places, first))
     return found
 
 
@@ -47,7 +56,7 @@ def _unique(entry: str, taken: Sequence[str]) -> str:
     return name
 
 
-def _read(path: Path, name: str, root: Path, places: Sequence[Workplace]) -> Submission:
+def _read(path: Path, name: str, root: Path, places: Sequence[Workplace], first: Exercise) -> Submission:
     if path.is_symlink():
         return Submission(name, fault="is a link; a submission is a folder of its own")
     if not path.is_dir():
@@ -59,10 +68,11 @@ def _read(path: Path, name: str, root: Path, places: Sequence[Workplace]) -> Sub
     except OSError as error:
         return Submission(name, fault=f"cannot be read: {error.strerror}")
     if base is None:
-        expected = places[0].exercise.file.removeprefix("work/exercises/") if places else ""
-        return Submission(name, notes=(f"no exercise file found (such as {BASES[0]}/{expected})", *notes))
+        packed = [entry for entry in sorted(os.listdir(top)) if entry.lower().endswith(ARCHIVES)]
+        hint = f"; there is an archive, which must be unpacked first: {packed[0]}" if packed else ""
+        return Submission(name, notes=(f"no exercise file found (such as {first.file}){hint}", *notes))
     paper = read_paper(top, places, lambda place: _file(base, place), links_out=False)
-    return Submission(name, paper, notes=notes)
+    return Submission(name, paper, notes=notes, base=(top.relative_to(path) / base).as_posix())
 
 
 def _top(path: Path) -> Path:

@@ -118,7 +118,8 @@ def describe(outcome: Outcome) -> str:
         return f"{seen}, as it should"
     failed = outcome.report.first_failure
     wanted = f"failed [{outcome.variant.named}]" if outcome.variant.kind == "wrong" else "passed"
-    return f"WRONG: {seen}, should be {wanted}" + (f" ({failed.message})" if failed else "")
+    where = f" at {outcome.report.trace[-1]}" if outcome.report.trace else ""
+    return f"WRONG: {seen}, should be {wanted}" + (f" ({failed.message}{where})" if failed else "")
 
 
 def variants_json(outcomes: Sequence[Outcome]) -> str:

@@ -14,13 +14,17 @@ Status = Literal["passed", "failed", "not attempted", "error", "timeout", "not r
 
 @dataclass(frozen=True)
 class CheckReport:
-    """One check's verdict. section: the heading to re-read, where it is another than the exercise's."""
+    """One check's verdict. section: the heading to re-read, where it is another than the exercise's.
+
+    told: what a hidden check found, for a teacher's own report only.
+    """
 
     name: str
     verdict: Verdict
     diagnosis: str = ""
     message: str = ""
     section: str = ""
+    told: str = ""
 
 
 @dataclass(frozen=True)
