@@ -75,7 +75,9 @@ Next, in this order:
   4. {variants}/: two wrong variants and a right one at least (see those of another exercise);
      python judge.py {id} --mutants          until each wrong one fails with the diagnosis it names
   5. chapters/{chapter}_*.md: put {{{{exercise {id}}}}} on a line of its own, after what it needs
-  6. python -m workbook build --execute      makes the stub and the notebook; commit all of it"""
+  6. there, add its minutes to `minutes:` and to **Time**; in README.md, one to the chapter's exercises
+  7. python -m workbook build --execute      makes the stub and the notebook
+     make check                              tests that all of it fits together; commit it"""
 
 
 class ScaffoldError(ValueError):

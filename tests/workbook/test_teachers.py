@@ -12,6 +12,7 @@ import yaml
 from workbook import scaffold
 from workbook.judge import cli
 from workbook.scratch import copy_repository
+from workbook.spec import load_exercises
 from workbook.tree import ROOT
 
 TEXT = (ROOT / "docs/teachers.md").read_text(encoding="utf-8")
@@ -45,21 +46,26 @@ def test_hidden_checks(root: Path, capsys: pytest.CaptureFixture[str], monkeypat
 
 @pytest.mark.slow
 def test_an_exercise(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert scaffold.main(command("python -m workbook new-exercise"), root) == 0
+    taken = [exercise.id for exercise in load_exercises(root)]
+    number = next(n for n in range(4, 99) if f"05.{n}" not in taken)  # the text's, as long as that is free
+    id_, probe = f"05.{number}", f"ex{number}"
+    arguments = command("python -m workbook new-exercise")
+    assert scaffold.main([id_, *arguments[1:]], root) == 0
     spec = root / CHAPTER / "spec.toml"
     filled = spec.read_text(encoding="utf-8").replace(
         'checks = ["TODO first behaviour"]', 'checks = ["rows come back"]'
     )
     spec.write_text(filled, encoding="utf-8")
     for name, text in FILES.items():
+        name, text = (part.replace("05.4", id_).replace("ex4", probe) for part in (name, text))
         path = root / CHAPTER / name
         if name == "probes.py":
             before = path.read_text(encoding="utf-8")
-            path.write_text(before[: before.index("\n\ndef probe_ex4(")] + "\n\n" + text, encoding="utf-8")
+            path.write_text(before[: before.index(f"\n\ndef probe_{probe}(")] + "\n\n" + text, encoding="utf-8")
         elif name.startswith(("checks/", "variants/")):
             path.write_text(text, encoding="utf-8")
-    assert cli.main(["05.4", "--reference"], root) == 0
-    assert cli.main(["05.4", "--mutants"], root) == 0
+    assert cli.main([id_, "--reference"], root) == 0
+    assert cli.main([id_, "--mutants"], root) == 0
     assert "3 of 3 variants graded as they should be" in capsys.readouterr().out
 
 
