@@ -1,14 +1,14 @@
-"""The composition root: options -> parts. The only place that names modules of later chapters. Chapter 05."""
+"""The composition root: options -> parts, by way of the table in `choices`. Chapter 05."""
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .config import EngineConfig
+from .choices import CHOICES, find, require_here
+from .config import AttentionName, EngineConfig
 from .kvcache.pages import PageAllocator
 from .scheduler.decode import DecodeManager
 from .scheduler.loop import Loop, Runner
@@ -21,79 +21,11 @@ if TYPE_CHECKING:
     from .engine.engine import Engine
     from .models.checkpoint import Checkpoint
 
+CUDA_GRAPH_MAX_BS = 256
+"""Decode batches of up to this size are CUDA graphs where cuda_graph_max_bs is None and graphs are possible."""
+
 CPU_POOL_BYTES = 1 << 30
 """The KV pool's size on a CPU when num_pages is None and the rows could use that much."""
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One row of the table below: where a part is found, and which chapter brings it."""
-
-    module: str
-    name: str
-    chapter: str
-
-    @property
-    def here(self) -> bool:
-        """Whether this tree has the module."""
-        try:
-            return importlib.util.find_spec(f"{__package__}.{self.module}") is not None
-        except ModuleNotFoundError:
-            return False
-
-    def load(self) -> Callable[..., Any]:
-        """The factory."""
-        factory: Callable[..., Any] = getattr(importlib.import_module(f"{__package__}.{self.module}"), self.name)
-        return factory
-
-
-# part -> value -> where it is; the last value that is there is the best one
-CHOICES: dict[str, dict[Any, Choice]] = {
-    "adder": {
-        "prompt": Choice("scheduler.prefill", "PrefillAdder", "05"),
-        "promise": Choice("scheduler.admission", "AdmittingAdder", "06"),
-        "chunked": Choice("scheduler.chunked", "ChunkedAdder", "07"),
-    },
-    "queue": {
-        "whole": Choice("scheduler.prefill", "PrefillManager", "05"),
-        "chunked": Choice("scheduler.chunked", "ChunkedPrefillManager", "07"),
-    },
-    "cache_type": {
-        "naive": Choice("scheduler.cache", "CacheManager", "05"),
-        "radix": Choice("scheduler.prefix", "PrefixCacheManager", "08"),
-    },
-    "overlap": {
-        False: Choice("scheduler.loop", "Loop", "05"),
-        True: Choice("scheduler.overlap", "OverlapLoop", "09"),
-    },
-    "copy_stream": {"on": Choice("engine.streams", "CopyStream", "09")},
-    "chooser": {
-        "greedy": Choice("engine.choose", "Greedy", "05"),
-        "sampler": Choice("engine.sampler", "Sampler", "10"),
-    },
-    "text": {"incremental": Choice("tokenizer.output", "OutputText", "10")},
-    "attention_backend": {
-        "torch": Choice("attention.paged", "TorchPagedAttention", "04"),
-        "flashinfer": Choice("attention.flashinfer", "FlashInferAttention", "11"),
-        "triton": Choice("kernels.attention", "TritonAttention", "17"),
-    },
-    "cuda_graph_max_bs": {"on": Choice("engine.graph", "GraphRunner", "12")},
-    "tp_size": {"on": Choice("parallel.group", "launch", "13")},
-}
-
-
-def find(part: str, value: Any = None) -> Callable[..., Any]:
-    """The factory for a value of a part; None takes the best that this tree has.
-
-    Raises NotImplementedError naming the chapter when the value's module is not in this tree.
-    """
-    rows = CHOICES[part]
-    if value is None:
-        return [row for row in rows.values() if row.here][-1].load()
-    row = rows[value]
-    if not row.here:
-        raise NotImplementedError(f"{part}={value!r} comes with chapter {row.chapter}")
-    return row.load()
 
 
 @dataclass(frozen=True)
@@ -163,21 +95,25 @@ def assemble(config: EngineConfig, custom: Custom | None = None) -> Parts:
     else:
         checkpoint = load(config.model, config.dtype, config.device, config.max_seq_len)
     max_seq_len = context_length(config, checkpoint.config.max_seq_len)
-    chooser = ((custom and custom.chooser) or find("chooser"))()
-    engine = build_engine(config, checkpoint, max_seq_len, chooser)
+    attention = config.attention_backend or default_attention(checkpoint)
+    kernels = attention == "flashinfer" and CHOICES["gpu_chooser"]["on"].here
+    chooser = ((custom and custom.chooser) or (find("gpu_chooser", "on") if kernels else find("chooser")))()
+    engine = build_engine(config, checkpoint, max_seq_len, chooser, attention)
+    runner = with_graphs(config, engine, checkpoint)
     num_pages = engine.pool.k.shape[1] // config.page_size
-    schedule = assemble_scheduler(config, num_pages, lambda _: engine, custom)
+    schedule = assemble_scheduler(config, num_pages, lambda _: runner, custom)
     return Parts(config, checkpoint, max_seq_len, chooser, engine, schedule)
 
 
 def refuse_absent(config: EngineConfig) -> None:
     """Raise NotImplementedError for the first option whose chapter is not in this tree."""
     for part in ("cache_type", "overlap", "attention_backend"):
-        find(part, getattr(config, part))
+        if (value := getattr(config, part)) is not None:
+            require_here(part, value)
     if config.cuda_graph_max_bs:
-        find("cuda_graph_max_bs", "on")
+        require_here("cuda_graph_max_bs", "on")
     if config.tp_size > 1:
-        find("tp_size", "on")
+        require_here("tp_size", "on")
 
 
 def context_length(config: EngineConfig, model_limit: int) -> int:
@@ -187,7 +123,43 @@ def context_length(config: EngineConfig, model_limit: int) -> int:
     return config.max_seq_len or model_limit
 
 
-def build_engine(config: EngineConfig, checkpoint: Checkpoint, max_seq_len: int, chooser: Any) -> Engine:
+def default_attention(checkpoint: Checkpoint) -> AttentionName:
+    """FlashInfer where its kernels run: on a CUDA GPU, in 16 bits, once it is installed. Torch everywhere else."""
+    import torch
+
+    here = CHOICES["attention_backend"]["flashinfer"].here and importlib.util.find_spec("flashinfer") is not None
+    if not here or checkpoint.device.type != "cuda" or checkpoint.dtype.itemsize != 2:
+        return "torch"
+    recent = torch.cuda.get_device_capability(checkpoint.device) >= (8, 0)
+    return "flashinfer" if recent and checkpoint.config.head_dim in (64, 128, 256) else "torch"
+
+
+def require_flashinfer(checkpoint: Checkpoint) -> None:
+    """Raise ValueError where FlashInfer is asked for and cannot run."""
+    if checkpoint.device.type != "cuda" or checkpoint.dtype.itemsize != 2:
+        place = f"{str(checkpoint.dtype).removeprefix('torch.')} on {checkpoint.device}"
+        raise ValueError(f"attention_backend is 'flashinfer', the model is {place}; it needs 16 bits on a CUDA device")
+    if importlib.util.find_spec("flashinfer") is None:
+        raise ValueError("attention_backend is 'flashinfer'; it is not installed: pip install 'minisgl-lite[gpu]'")
+
+
+def with_graphs(config: EngineConfig, engine: Engine, checkpoint: Checkpoint) -> Runner:
+    """The engine, its decode steps as CUDA graphs where that is possible and not turned off."""
+    flashinfer = checkpoint.device.type == "cuda" and hasattr(engine.attention, "workspace")
+    if config.cuda_graph_max_bs and not flashinfer:
+        raise ValueError(
+            f"cuda_graph_max_bs is {config.cuda_graph_max_bs}; graphs need a CUDA device and the flashinfer backend"
+        )
+    if not flashinfer or config.cuda_graph_max_bs == 0 or not CHOICES["cuda_graph_max_bs"]["on"].here:
+        return engine
+    most = min(config.cuda_graph_max_bs or CUDA_GRAPH_MAX_BS, config.max_running_req)
+    runner: Runner = find("cuda_graph_max_bs", "on")(engine, checkpoint.decoder, checkpoint.dtype, most)
+    return runner
+
+
+def build_engine(
+    config: EngineConfig, checkpoint: Checkpoint, max_seq_len: int, chooser: Any, attention_backend: AttentionName
+) -> Engine:
     """The tensors: pool and tables for a loaded checkpoint, on its device."""
     from .engine.engine import Engine, fetch_in_order
     from .engine.slots import Tables
@@ -197,11 +169,14 @@ def build_engine(config: EngineConfig, checkpoint: Checkpoint, max_seq_len: int,
     pages = config.num_pages or default_pages(config, checkpoint, max_seq_len)
     pool = KVPool(model.num_layers, pages, config.page_size, model.num_kv_heads, model.head_dim, dtype, device)
     tables = Tables(config.max_running_req, max_seq_len, config.page_size, device)
-    attention = find("attention_backend", config.attention_backend)(pool)
+    attention = find("attention_backend", attention_backend)(pool)
+    decoder = checkpoint.decoder
+    if attention_backend == "flashinfer" and CHOICES["gpu_decoder"]["on"].here:
+        decoder = find("gpu_decoder", "on")(decoder, pool)
     # a CPU does its work when it is asked to; only on a GPU does something else run while results are fetched
     behind = device.type == "cuda" and find("overlap", config.overlap) is not Loop
     fetch = find("copy_stream", "on")(device) if behind else fetch_in_order
-    return Engine(checkpoint.decoder, pool, tables, attention, chooser, fetch)
+    return Engine(decoder, pool, tables, attention, chooser, fetch)
 
 
 def default_pages(config: EngineConfig, checkpoint: Checkpoint, max_seq_len: int) -> int:

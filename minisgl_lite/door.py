@@ -6,7 +6,8 @@ import operator
 from collections.abc import Sequence
 
 from .answers import Text
-from .assembly import Parts, find
+from .assembly import Parts
+from .choices import find
 from .core import Req, SamplingParams
 
 Prompt = str | Sequence[int]

@@ -57,9 +57,15 @@ class Engine:
         hidden = self.decoder.forward(inputs.ids, inputs.positions, self.attention.prepare(inputs))
         if inputs.last is not None:
             hidden = hidden[inputs.last]
-        chosen = self.choose(self.decoder.logits(hidden), batch)
+        return self.choose_from(batch, self.decoder.logits(hidden), inputs.emit_rows, inputs.emit_cols)
+
+    def choose_from(
+        self, batch: Batch, logits: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor
+    ) -> ForwardOutput:
+        """The end of a launch: a token for each row of logits [E, vocab], left at rows, columns of the token pool."""
+        chosen = self.choose(logits, batch)
         # the next step may be launched before the host learns that an entry has no token: it then reads token 0
-        self.tables.token_pool[inputs.emit_rows, inputs.emit_cols] = chosen[0].clamp(min=0)
+        self.tables.token_pool[rows, columns] = chosen[0].clamp(min=0)
         return ForwardOutput(batch, self.fetch(chosen), self.choose)
 
     def check(self, accounts: dict[int, Req]) -> None:

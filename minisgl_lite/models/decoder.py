@@ -7,7 +7,7 @@ works on each token alone; only `attend`, which the caller hands in, lets tokens
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, cast
 
 import torch
 import torch.nn.functional as F
@@ -140,6 +140,11 @@ class Decoder(nn.Module):
             x = layer(x, rope, index, attend)
         out: torch.Tensor = self.norm(x)
         return out
+
+    @property
+    def decoder_layers(self) -> list[DecoderLayer]:
+        """`layers`, as what they are."""
+        return [cast(DecoderLayer, layer) for layer in self.layers]
 
     def logits(self, hidden: torch.Tensor) -> torch.Tensor:
         """[N, hidden] -> [N, vocab], in the model's dtype. Only the tokens that sample need this."""

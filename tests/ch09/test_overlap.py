@@ -7,7 +7,8 @@ from collections import Counter
 
 import pytest
 
-from minisgl_lite.assembly import CHOICES, Custom, Schedule, find
+from minisgl_lite.assembly import Custom, Schedule
+from minisgl_lite.choices import CHOICES, find
 from minisgl_lite.core import Event, Req
 from minisgl_lite.engine.virtual import VirtualEngine
 from minisgl_lite.kvcache.pages import OutOfPages

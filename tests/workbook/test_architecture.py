@@ -12,8 +12,8 @@ from workbook.tree import PACKAGE, ROOT, module_files, package_modules
 
 FILES = module_files()
 CHAPTERS = package_modules()
-# the composition root names later modules as strings; the command line hands over to later commands
-UNORDERED = {f"{PACKAGE}.assembly", f"{PACKAGE}.__main__"}
+# the table of choices names later modules as strings; the command line hands over to later commands
+UNORDERED = {f"{PACKAGE}.choices", f"{PACKAGE}.__main__"}
 TORCH_FREE = (
     "core",
     "config",
@@ -27,8 +27,8 @@ TORCH_FREE = (
     "engine.shadow",
 )
 MAX_FILE, MAX_FUNCTION = 200, 40
-# the public interface documents every option, and the composition root lists every part: splitting either would hide it
-LONGER = {"minisgl_lite/llm.py": 210, "minisgl_lite/assembly.py": 220}
+# the public interface documents every option: splitting it would hide them
+LONGER = {"minisgl_lite/llm.py": 210}
 
 
 def imports_of(module: str) -> Iterator[str]:

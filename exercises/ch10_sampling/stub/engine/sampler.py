@@ -43,7 +43,7 @@ class Sampler:
             raise ValueError(f"stop is {params.stop!r}; it must be a sequence of strings that are not empty")
 
     def __call__(self, logits: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, ...]:
-        """See Chooser. Returns ids [E] or, where log-probabilities are asked for, also what `_report` makes of them."""
+        """See Chooser. Returns ids [E] or, where log-probabilities are asked for, also what `report` makes of them."""
         raise NotImplementedError("exercise 10.2: write the body of Sampler.__call__")
 
     def _draw(self, ids: torch.Tensor, logits: torch.Tensor, batch: Batch, rows: list[int]) -> None:
@@ -54,15 +54,15 @@ class Sampler:
         pairs = [self._random(req, batch, entry) for req, entry in zip(drawn, entries, strict=True)]
         vocab = logits.shape[-1]
         # a row that filters nothing needs no sorting; which way a row goes depends on its own request only
-        filters = [req.params.top_p < 1 or 0 < req.params.top_k < vocab for req in drawn]
+        filters = [filters_tokens(req, vocab) for req in drawn]
         at, seeds, counters, temperature, top_k, top_p, plain, filtered = upload(
             logits.device,
             rows,
             [seed for seed, _ in pairs],
             [counter for _, counter in pairs],
-            _bits([req.params.temperature for req in drawn]),
+            float_bits([req.params.temperature for req in drawn]),
             [req.params.top_k if req.params.top_k > 0 else vocab for req in drawn],
-            _bits([req.params.top_p for req in drawn]),
+            float_bits([req.params.top_p for req in drawn]),
             [n for n, some in enumerate(filters) if not some],
             [n for n, some in enumerate(filters) if some],
         )
@@ -92,7 +92,12 @@ class Sampler:
         return ids
 
 
-def _report(logits: torch.Tensor, ids: torch.Tensor, rows: list[int], n: int) -> tuple[torch.Tensor, ...]:
+def filters_tokens(req: Req, vocab: int) -> bool:
+    """Whether top-k or top-p may take tokens away from a request."""
+    return req.params.top_p < 1 or 0 < req.params.top_k < vocab
+
+
+def report(logits: torch.Tensor, ids: torch.Tensor, rows: list[int], n: int) -> tuple[torch.Tensor, ...]:
     """Of the model's own distribution, before temperature and filters, for R rows of logits [E, vocab].
 
     Returns the log-probabilities of `ids` [R], the n largest [R, n] and whose they are [R, n]; n at most vocab.
@@ -108,11 +113,11 @@ def _signed(value: int) -> int:
     return ((value + (1 << 63)) & ((1 << 64) - 1)) - (1 << 63)
 
 
-def _bits(values: list[float]) -> list[int]:
+def float_bits(values: list[float]) -> list[int]:
     """float32 numbers as integers, so that they travel with the integers."""
     return array("i", array("f", values).tobytes()).tolist()
 
 
 def _floats(bits: torch.Tensor) -> torch.Tensor:
-    """The numbers of `_bits`, on the device."""
+    """The numbers of `float_bits`, on the device."""
     return bits.to(torch.int32).view(torch.float32)

@@ -15,7 +15,7 @@ class Sampler:
         if hot:
             self._draw(ids, logits, batch, hot)
         ids[bad] = NO_TOKEN
-        return (ids, *_report(logits, ids, told, most)) if told else (ids,)
+        return (ids, *report(logits, ids, told, most)) if told else (ids,)
 
     def _random(self, req: Req, batch: Batch, entry: int) -> tuple[int, int]:
         seed, position = req.params.seed, batch.starts[entry] + batch.lens[entry]

@@ -14,7 +14,7 @@ class Sampler:
             self._draw(ids, logits, batch, sampled)
         ids = ids.where(sound, NO_TOKEN)
         asked = [i for i, req in enumerate(reqs) if req.logprobs is not None]
-        return (ids, *_report(logits, ids, asked, max(reqs[i].params.logprobs or 0 for i in asked) if asked else 0))
+        return (ids, *report(logits, ids, asked, max(reqs[i].params.logprobs or 0 for i in asked) if asked else 0))
 
     def _random(self, req: Req, batch: Batch, entry: int) -> tuple[int, int]:
         if req.params.seed is not None:

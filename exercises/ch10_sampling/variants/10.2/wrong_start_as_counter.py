@@ -16,7 +16,7 @@ class Sampler:
         asked = [i for i, req in enumerate(reqs) if req.logprobs is not None]
         if not asked:
             return (ids,)
-        return (ids, *_report(logits, ids, asked, max(reqs[i].params.logprobs or 0 for i in asked)))
+        return (ids, *report(logits, ids, asked, max(reqs[i].params.logprobs or 0 for i in asked)))
 
     def _random(self, req: Req, batch: Batch, entry: int) -> tuple[int, int]:
         if req.params.seed is not None:

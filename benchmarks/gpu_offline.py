@@ -1,0 +1,194 @@
+"""Offline throughput on one GPU, the workload of mini-sglang's README, and what each technique brings.
+
+    python benchmarks/gpu_offline.py                      # the table: eager, + FlashInfer, + graphs, + overlap
+    python benchmarks/gpu_offline.py --ways best          # the best way only, greedy and at temperature 0.6
+    python benchmarks/gpu_offline.py --shape 8b --ways best --no-offline
+
+The model is random: a folder in Hugging Face's form is written once, of Qwen3-0.6B's shape (or Qwen3-8B's). 256
+prompts of 100 to 1,024 ids below 10,000, outputs of 100 to 1,024 tokens, EOS ignored; medians.
+"ms a step" is the median time between two decode rounds of 1 and of 64 requests at about 230 positions each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import random
+import statistics
+import tempfile
+import time
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import torch
+from common import machine
+from safetensors.torch import save_file
+
+from minisgl_lite import LLM, SamplingParams
+
+SHAPES: dict[str, dict[str, Any]] = {
+    "tiny": {"vocab_size": 2304, "hidden_size": 256, "intermediate_size": 640, "num_hidden_layers": 4,
+             "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 64, "tie_word_embeddings": True},
+    "0.6b": {"vocab_size": 151936, "hidden_size": 1024, "intermediate_size": 3072, "num_hidden_layers": 28,
+             "num_attention_heads": 16, "num_key_value_heads": 8, "head_dim": 128, "tie_word_embeddings": True},
+    "8b": {"vocab_size": 151936, "hidden_size": 4096, "intermediate_size": 12288, "num_hidden_layers": 36,
+           "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128, "tie_word_embeddings": False},
+}  # fmt: skip
+STEADY_KV, STEADY_ROUNDS = 230, 60
+
+
+@dataclasses.dataclass(frozen=True)
+class Way:
+    """One row of the table."""
+
+    name: str
+    options: dict[str, Any]
+
+
+OFF = {"attention_backend": "torch", "cuda_graph_max_bs": 0, "overlap": False}
+WAYS = [
+    Way("eager, torch attention", OFF),
+    Way("+ FlashInfer and fused kernels", OFF | {"attention_backend": "flashinfer"}),
+    Way("+ CUDA graphs", OFF | {"attention_backend": "flashinfer", "cuda_graph_max_bs": 256}),
+    Way("+ overlap", {"attention_backend": "flashinfer", "cuda_graph_max_bs": 256, "overlap": True}),
+]
+
+
+def write_model(shape: str, folder: Path) -> Path:
+    """A Qwen3 of a shape with random bfloat16 weights, as config.json and model.safetensors."""
+    config = SHAPES[shape] | {
+        "architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "max_position_embeddings": 40960,
+        "eos_token_id": 2,
+        "rms_norm_eps": 1e-6, "rope_theta": 1e6, "hidden_act": "silu", "attention_bias": False,
+        "torch_dtype": "bfloat16",
+    }  # fmt: skip
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.json").write_text(json.dumps(config, indent=2), encoding="utf-8")
+    save_file(dict(random_weights(config)), folder / "model.safetensors")
+    return folder
+
+
+def random_weights(config: dict[str, Any]) -> Any:
+    """(name, tensor) for each tensor of a Qwen3."""
+    hidden, inner, dim = config["hidden_size"], config["intermediate_size"], config["head_dim"]
+    queries, keys = config["num_attention_heads"] * dim, config["num_key_value_heads"] * dim
+    generator = torch.Generator(place := "cuda" if torch.cuda.is_available() else "cpu").manual_seed(0)
+
+    def normal(*shape: int) -> torch.Tensor:
+        return torch.empty(shape, device=place).normal_(0, 0.02, generator=generator).bfloat16().cpu()
+
+    yield "model.embed_tokens.weight", normal(config["vocab_size"], hidden)
+    yield "model.norm.weight", torch.ones(hidden, dtype=torch.bfloat16)
+    if not config["tie_word_embeddings"]:
+        yield "lm_head.weight", normal(config["vocab_size"], hidden)
+    parts = {"self_attn.q_proj": (queries, hidden), "self_attn.k_proj": (keys, hidden),
+             "self_attn.v_proj": (keys, hidden), "self_attn.o_proj": (hidden, queries),
+             "mlp.gate_proj": (inner, hidden), "mlp.up_proj": (inner, hidden),
+             "mlp.down_proj": (hidden, inner)}  # fmt: skip
+    norms = {
+        "input_layernorm": hidden,
+        "post_attention_layernorm": hidden,
+        "self_attn.q_norm": dim,
+        "self_attn.k_norm": dim,
+    }
+    for layer in range(config["num_hidden_layers"]):
+        for name, shape in parts.items():
+            yield f"model.layers.{layer}.{name}.weight", normal(*shape)
+        for name, size in norms.items():
+            yield f"model.layers.{layer}.{name}.weight", torch.ones(size, dtype=torch.bfloat16)
+
+
+def workload(requests: int, vocab: int) -> tuple[list[list[int]], list[int]]:
+    """Prompts and output lengths, drawn as mini-sglang's benchmark draws them."""
+    random.seed(0)
+    top = min(10000, vocab - 1)
+    prompts = [[random.randint(0, top) for _ in range(random.randint(100, 1024))] for _ in range(requests)]
+    return prompts, [random.randint(100, 1024) for _ in range(requests)]
+
+
+def offline(llm: LLM, prompts: list[list[int]], lengths: list[int], temperature: float) -> float:
+    """Output tokens a second."""
+    params = [SamplingParams(max_tokens=n, ignore_eos=True, temperature=temperature) for n in lengths]
+    start = time.perf_counter()
+    done = llm.generate(prompts, params)
+    seconds = time.perf_counter() - start
+    return sum(len(one.token_ids) for one in done) / seconds
+
+
+def steady(llm: LLM, running: int, vocab: int) -> float:
+    """Median milliseconds between two decode rounds of `running` requests."""
+    draw = random.Random(1)
+    for _ in range(running):
+        prompt = [draw.randrange(vocab) for _ in range(STEADY_KV - STEADY_ROUNDS // 2)]
+        llm.submit(prompt, SamplingParams(max_tokens=STEADY_ROUNDS + 8, ignore_eos=True))
+    times = []
+    while llm.has_work:
+        llm.step()
+        if llm.trace[-1:] and llm.trace[-1].phase == "decode" and len(llm.trace[-1].entries) == running:
+            times.append(time.perf_counter())
+    gaps = [(b - a) * 1e3 for a, b in pairwise(times[4:])]
+    return statistics.median(gaps[:STEADY_ROUNDS])
+
+
+def measure(way: Way, model: Path, args: argparse.Namespace) -> list[str]:
+    """A row of the table: offline tokens/s greedy and sampled, ms a step at 1 and 64."""
+    llm = LLM(
+        str(model),
+        max_seq_len=2048 + 64,
+        page_size=args.page_size,
+        **({"num_pages": args.num_pages} if args.num_pages else {}),
+        **way.options,
+    )
+    vocab = SHAPES[args.shape]["vocab_size"]
+    cells = [way.name]
+    if args.offline:
+        prompts, lengths = workload(args.requests, vocab)
+        offline(llm, prompts[:64], [16] * 64, 0.6)
+        rates: dict[float, list[float]] = {0.0: [], 0.6: []}
+        for repeat in range(args.repeats):
+            for number, temperature in enumerate(rates):
+                # the prompts differ from all before in their first token: nothing is found in the prefix cache
+                fresh = [[vocab - 1 - 2 * repeat - number, *prompt[1:]] for prompt in prompts]
+                rates[temperature].append(rate := offline(llm, fresh, lengths, temperature))
+                print(f"  {way.name}, temperature {temperature}: {rate:,.0f} tokens/s", flush=True)
+        cells += [f"{statistics.median(values):,.0f}" for values in rates.values()]
+    for running in args.running:
+        steady(llm, running, vocab)
+        cells.append(f"{statistics.median(steady(llm, running, vocab) for _ in range(3)):.2f}")
+        print(f"  {way.name}, {running} running: {cells[-1]} ms a step", flush=True)
+    llm.close()
+    del llm
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    return cells
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--shape", choices=SHAPES, default="0.6b")
+    parser.add_argument("--ways", choices=("all", "best"), default="all")
+    parser.add_argument("--folder", type=Path, help="where the model lies, or is to be written")
+    parser.add_argument("--requests", type=int, default=256)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--running", type=int, nargs="*", default=[1, 64])
+    parser.add_argument("--num-pages", type=int)
+    parser.add_argument("--page-size", type=int, default=16)
+    parser.add_argument("--no-offline", dest="offline", action="store_false", help="only the time of a step")
+    args = parser.parse_args()
+    print(machine())
+    folder = args.folder or Path(tempfile.gettempdir()) / f"minisgl-lite-random-{args.shape}"
+    if not (folder / "model.safetensors").exists():
+        print(f"writing a random model to {folder}", flush=True)
+        write_model(args.shape, folder)
+    rows = [measure(way, folder, args) for way in (WAYS if args.ways == "all" else WAYS[-1:])]
+    head = ["way", *(["greedy tokens/s", "temperature 0.6 tokens/s"] if args.offline else [])]
+    head += [f"ms a step, {n} running" for n in args.running]
+    print("\n| " + " | ".join(head) + " |\n|---|" + "--:|" * (len(head) - 1))
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
+
+
+if __name__ == "__main__":
+    main()
