@@ -1,8 +1,8 @@
 """Offline throughput on one GPU, the workload of mini-sglang's README, and what each technique brings.
 
     python benchmarks/gpu_offline.py                      # the table: eager, + FlashInfer, + graphs, + overlap
-    python benchmarks/gpu_offline.py --ways best          # the best way only, greedy and at temperature 0.6
-    python benchmarks/gpu_offline.py --shape 8b --ways best --no-offline
+    python benchmarks/gpu_offline.py --ways 4             # the last row only
+    python benchmarks/gpu_offline.py --shape 8b --ways 4 --no-offline
 
 The model is random: a folder in Hugging Face's form is written once, of Qwen3-0.6B's shape (or Qwen3-8B's). 256
 prompts of 100 to 1,024 ids below 10,000, outputs of 100 to 1,024 tokens, EOS ignored; medians.
@@ -16,8 +16,10 @@ import dataclasses
 import json
 import random
 import statistics
+import sys
 import tempfile
 import time
+from datetime import date
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -45,12 +47,14 @@ class Way:
 
     name: str
     options: dict[str, Any]
+    slow: bool = False
+    """Measured once, not repeated: a minute or two a run."""
 
 
 OFF = {"attention_backend": "torch", "cuda_graph_max_bs": 0, "overlap": False}
 WAYS = [
-    Way("eager, torch attention", OFF),
-    Way("+ FlashInfer and fused kernels", OFF | {"attention_backend": "flashinfer"}),
+    Way("eager, torch attention", OFF, slow=True),
+    Way("+ FlashInfer and fused kernels", OFF | {"attention_backend": "flashinfer"}, slow=True),
     Way("+ CUDA graphs", OFF | {"attention_backend": "flashinfer", "cuda_graph_max_bs": 256}),
     Way("+ overlap", {"attention_backend": "flashinfer", "cuda_graph_max_bs": 256, "overlap": True}),
 ]
@@ -132,8 +136,8 @@ def steady(llm: LLM, running: int, vocab: int) -> float:
     return statistics.median(gaps[:STEADY_ROUNDS])
 
 
-def measure(way: Way, model: Path, args: argparse.Namespace) -> list[str]:
-    """A row of the table: offline tokens/s greedy and sampled, ms a step at 1 and 64."""
+def measure(way: Way, model: Path, args: argparse.Namespace) -> dict[str, Any]:
+    """A row of the table: offline tokens/s greedy and sampled, ms a step at each number of running requests."""
     llm = LLM(
         str(model),
         max_seq_len=2048 + 64,
@@ -142,33 +146,35 @@ def measure(way: Way, model: Path, args: argparse.Namespace) -> list[str]:
         **way.options,
     )
     vocab = SHAPES[args.shape]["vocab_size"]
-    cells = [way.name]
+    row: dict[str, Any] = {"way": way.name}
     if args.offline:
         prompts, lengths = workload(args.requests, vocab)
         offline(llm, prompts[:64], [16] * 64, 0.6)
         rates: dict[float, list[float]] = {0.0: [], 0.6: []}
-        for repeat in range(args.repeats):
+        for repeat in range(1 if way.slow else args.repeats):
             for number, temperature in enumerate(rates):
                 # the prompts differ from all before in their first token: nothing is found in the prefix cache
                 fresh = [[vocab - 1 - 2 * repeat - number, *prompt[1:]] for prompt in prompts]
                 rates[temperature].append(rate := offline(llm, fresh, lengths, temperature))
                 print(f"  {way.name}, temperature {temperature}: {rate:,.0f} tokens/s", flush=True)
-        cells += [f"{statistics.median(values):,.0f}" for values in rates.values()]
+        row |= {"greedy": statistics.median(rates[0.0]), "sampled": statistics.median(rates[0.6])}
     for running in args.running:
         steady(llm, running, vocab)
-        cells.append(f"{statistics.median(steady(llm, running, vocab) for _ in range(3)):.2f}")
-        print(f"  {way.name}, {running} running: {cells[-1]} ms a step", flush=True)
+        row[f"ms{running}"] = statistics.median(steady(llm, running, vocab) for _ in range(3))
+        print(f"  {way.name}, {running} running: {row[f'ms{running}']:.2f} ms a step", flush=True)
     llm.close()
     del llm
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
-    return cells
+    return row
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shape", choices=SHAPES, default="0.6b")
-    parser.add_argument("--ways", choices=("all", "best"), default="all")
+    parser.add_argument(
+        "--ways", type=int, nargs="+", choices=range(1, 5), default=range(1, 5), help="rows of the table"
+    )
     parser.add_argument("--folder", type=Path, help="where the model lies, or is to be written")
     parser.add_argument("--requests", type=int, default=256)
     parser.add_argument("--repeats", type=int, default=3)
@@ -176,18 +182,24 @@ def main() -> None:
     parser.add_argument("--num-pages", type=int)
     parser.add_argument("--page-size", type=int, default=16)
     parser.add_argument("--no-offline", dest="offline", action="store_false", help="only the time of a step")
+    parser.add_argument("--record", type=Path, help="write the table as JSON")
     args = parser.parse_args()
     print(machine())
     folder = args.folder or Path(tempfile.gettempdir()) / f"minisgl-lite-random-{args.shape}"
     if not (folder / "model.safetensors").exists():
         print(f"writing a random model to {folder}", flush=True)
         write_model(args.shape, folder)
-    rows = [measure(way, folder, args) for way in (WAYS if args.ways == "all" else WAYS[-1:])]
-    head = ["way", *(["greedy tokens/s", "temperature 0.6 tokens/s"] if args.offline else [])]
-    head += [f"ms a step, {n} running" for n in args.running]
-    print("\n| " + " | ".join(head) + " |\n|---|" + "--:|" * (len(head) - 1))
+    rows = [measure(way, folder, args) for way in (WAYS[n - 1] for n in args.ways)]
+    titles = {"way": "way", "greedy": "greedy tokens/s", "sampled": "temperature 0.6 tokens/s"}
+    titles |= {f"ms{n}": f"ms a step, {n} running" for n in args.running}
+    print("\n| " + " | ".join(titles[name] for name in rows[0]) + " |\n|---|" + "--:|" * (len(rows[0]) - 1))
     for row in rows:
-        print("| " + " | ".join(row) + " |")
+        cells = (f"{v:.2f}" if k.startswith("ms") else v if k == "way" else f"{v:,.0f}" for k, v in row.items())
+        print("| " + " | ".join(cells) + " |")
+    if args.record:
+        command = " ".join(["python benchmarks/gpu_offline.py", *sys.argv[1:]])
+        record = {"machine": machine(), "date": date.today().isoformat(), "command": command, "rows": rows}
+        args.record.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -95,6 +95,8 @@ def assemble(config: EngineConfig, custom: Custom | None = None) -> Parts:
     else:
         checkpoint = load(config.model, config.dtype, config.device, config.max_seq_len)
     max_seq_len = context_length(config, checkpoint.config.max_seq_len)
+    if config.attention_backend == "flashinfer":
+        require_flashinfer(checkpoint)
     attention = config.attention_backend or default_attention(checkpoint)
     kernels = attention == "flashinfer" and CHOICES["gpu_chooser"]["on"].here
     chooser = ((custom and custom.chooser) or (find("gpu_chooser", "on") if kernels else find("chooser")))()

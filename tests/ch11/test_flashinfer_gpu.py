@@ -6,7 +6,6 @@ import copy
 
 import pytest
 import torch
-from transformers import AutoModelForCausalLM
 
 from minisgl_lite import LLM, SamplingParams
 from minisgl_lite.attention.paged import TorchPagedAttention
@@ -15,7 +14,7 @@ from minisgl_lite.engine.slots import Tables
 from minisgl_lite.kvcache.pool import KVPool
 from minisgl_lite.models.places import BUNDLED, SMOLLM2
 from tests.helpers.checkpoints import make_checkpoint, random_prompts
-from tests.helpers.halves import BOUND, apart
+from tests.helpers.halves import BOUND, Reference
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")]
 KINDS = {"llama": {"head_dim": 64}, "qwen2": {}, "qwen3": {"head_dim": 128}, "mistral": {"head_dim": 64}}
@@ -100,11 +99,6 @@ def test_a_plan_is_not_overwritten_before_the_device_has_fetched_it():
     assert all(close(got, one) for got, one in zip(runs(backend), want, strict=True))
 
 
-def reference(folder) -> AutoModelForCausalLM:
-    """HF in float32 with the weights that a bfloat16 engine has."""
-    return AutoModelForCausalLM.from_pretrained(folder, dtype=torch.bfloat16).float().cuda().eval()
-
-
 @pytest.mark.parametrize("page_size", [1, 16])
 @pytest.mark.parametrize("kind", KINDS)
 def test_answers_of_random_checkpoints(tmp_path, kind, page_size):
@@ -121,14 +115,14 @@ def test_answers_of_real_checkpoints(name):
 
 
 def compare(folder, prompts, new, page_size) -> None:
-    model = reference(folder)
+    reference = Reference(folder)
     with LLM(
         folder, dtype="bfloat16", device="cuda", page_size=page_size, num_pages=4096 // page_size, max_running_req=8
     ) as llm:
         assert type(llm._parts.engine.attention).__name__ == "FlashInferAttention"
         outs = llm.generate(prompts, SamplingParams(max_tokens=new, ignore_eos=True))
         llm.check_invariants()
-    gaps = [apart(model, prompt, out.token_ids) for prompt, out in zip(prompts, outs, strict=True)]
+    gaps = [reference.apart(prompt, out.token_ids) for prompt, out in zip(prompts, outs, strict=True)]
     print(f"\n{folder}: {gaps.count(0.0)} of {len(gaps)} equal; others apart by {sorted(g for g in gaps if g)}")
     assert max(gaps) <= BOUND
 
