@@ -12,8 +12,8 @@ BOUND = 2.0
 """Two tokens are tied when their logits are no further apart than twice the error that bfloat16 makes there.
 
 The error is Hugging Face's own: the largest difference of its logits in bfloat16 and in float32, on the same context.
-Two logits may be off by that much in opposite directions. It depends on the model: rounding grows from layer to layer, far
-more in the wide random checkpoints than in trained ones.
+Two logits may be off by that much in opposite directions. It depends on the model: rounding grows from layer to
+layer, far more in the wide random checkpoints than in trained ones.
 """
 
 
