@@ -36,6 +36,17 @@ def _linear(inputs: int, outputs: int, bias: bool) -> nn.Linear:
     return nn.Linear(inputs, outputs, bias=bias, device="meta")
 
 
+def _allocate(model: nn.Module, dtype: torch.dtype, device: torch.device) -> None:
+    """Give memory to parameters built on the meta device, once: no time goes into random values that nobody reads.
+
+    `to_empty` does the same, but on the way it imports the symbolic half of torch's compiler: a second on a laptop.
+    """
+    for module in model.modules():
+        for name, parameter in list(module.named_parameters(recurse=False)):
+            memory = torch.empty(parameter.shape, dtype=dtype, device=device)
+            setattr(module, name, nn.Parameter(memory, requires_grad=False))
+
+
 class RMSNorm(nn.Module):
     """Scales the last axis to a root mean square of 1, then by a learned weight. Low precisions go through float32."""
 
@@ -122,12 +133,12 @@ class Decoder(nn.Module):
     def __init__(self, config: ModelConfig, dtype: torch.dtype, device: torch.device) -> None:
         super().__init__()
         self.config = config
-        self.embed_tokens = nn.Embedding(config.vocab_size, config.hidden_size, device="meta")
+        vectors = torch.empty(config.vocab_size, config.hidden_size, device="meta")
+        self.embed_tokens = nn.Embedding.from_pretrained(vectors)  # type: ignore[no-untyped-call, unused-ignore]
         self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.num_layers))
         self.norm = RMSNorm(config.hidden_size, config.rms_norm_eps)
         self.lm_head = _linear(config.hidden_size, config.vocab_size, False)
-        # built on the meta device and given memory once, so that no time goes into random values that nobody reads
-        self.to(dtype).to_empty(device=device).requires_grad_(False)
+        _allocate(self, dtype, device)
         if config.tie_word_embeddings:
             self.lm_head.weight = self.embed_tokens.weight
         self.rope = Rope(config.rope, config.head_dim, config.max_seq_len, device)
