@@ -2,8 +2,9 @@
 
 Requests and answers are lines of JSON on the pipes it was started with. Before any student code runs, standard input is
 emptied and standard output goes where standard error goes, so that nothing a student prints is taken for an answer.
-The first line is the job. Processes that multiprocessing spawns from here import this module as their main one, find
-the job in a file, and so get the same finder.
+The first line is the job; where the workbook's own texts are graded, another may follow it (see lasting.py). Processes
+that multiprocessing spawns from here import this module as their main one, find the job in a file, and so get the same
+finder.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from multiprocessing import spawn
 from pathlib import Path
 from typing import Any, TextIO
 
 from .calls import told_call
+from .desk import Desk
 from .fence import Fence, OutsideError
 from .finder import PROBES, install, replaced
 from .job import JOB_VARIABLE, Job, job_of_text
@@ -77,28 +78,28 @@ def describe(error: BaseException, job: Job) -> dict[str, Any]:
     return {**raised, "where": where, "trace": lines[-20:]}
 
 
-def answer(request: dict[str, Any], job: Job, fence: Fence, finders: list[object]) -> dict[str, Any]:
+def answer(request: dict[str, Any], desk: Desk) -> dict[str, Any]:
     """Run one probe, or load the exercise when none is named. Whatever the student's code raises becomes a value.
 
-    fence: what it refused counts, also when the code went on as if nothing had happened. finders: see `replaced`.
+    What the fence refused counts, also when the code went on as if nothing had happened.
     """
     try:
         if not request["probe"]:
-            importlib.import_module(job.parts[0].module)
+            importlib.import_module(desk.job.parts[0].module)
             importlib.import_module(PROBES)
             value = None
         else:
             probe = getattr(sys.modules[PROBES], f"probe_{request['probe']}")
             value = plain(recorded(probe, request["args"]) if request["xray"] else probe(request["args"]))
-        if fence.refused:
-            raise fence.refused[0]
-        if why := replaced(job, finders):
+        if desk.fence.refused:
+            raise desk.fence.refused[0]
+        if why := replaced(desk.job, desk.finders):
             raise OutsideError(why)
         return {"value": value}
     except NotAValue as error:
         return {"refused": str(error)}
     except BaseException as error:
-        return {"raised": describe(error, job)}
+        return {"raised": describe(error, desk.job)}
 
 
 def requests_of(stream: TextIO) -> Iterator[dict[str, Any]]:
@@ -117,30 +118,19 @@ def teller(answers: TextIO) -> Callable[[str], None]:
     return tell
 
 
-def hand_on(job: Job, file: Path) -> None:
-    """From now on, a process that multiprocessing spawns from here finds the job in the file."""
-    prepare = spawn.get_preparation_data
-
-    def get_preparation_data(name: str) -> dict[str, Any]:
-        job.save(file)
-        return prepare(name)
-
-    spawn.get_preparation_data = get_preparation_data
-
-
 def main() -> None:
     """Answer requests until there are no more."""
     die_with_parent()
     requests, answers = private_pipes()
-    job, file = job_of_text(requests.readline()), Path(os.environ[JOB_VARIABLE])
+    job = job_of_text(requests.readline())
     set_limits(job.memory_mb)
     tell_where()
-    hand_on(job, file)
-    fence = Fence(job, file.parent, teller(answers))
-    finders = install(job)  # looks through the package first, which the fence would refuse
-    fence.install()
+    desk = Desk(job, Path(os.environ[JOB_VARIABLE]), teller(answers))
     for request in requests_of(requests):
-        result = {"id": request["id"], **answer(request, job, fence, finders)}
+        if "next" in request:
+            result = {"id": request["id"], "value": desk.turn_to(job_of_text(request["next"]))}
+        else:
+            result = {"id": request["id"], **answer(request, desk)}
         try:
             line = encode(result)
         except NotAValue as error:

@@ -57,9 +57,15 @@ class Fence:
         self._tell = tell
         self._guarded = [os.path.realpath(name) for name in (job.root, sys.prefix, sys.base_prefix)]
         self._private, self._own = frozenset(job.private), os.path.realpath(own)
-        self._answers = frozenset(os.path.realpath(package_file(job, part)) for part in job.parts)
+        self.turn_to(job)
         self._libraries = (sys.prefix + os.sep, sys.base_prefix + os.sep)
         self._looking = threading.local()
+
+    def turn_to(self, job: Job | None) -> None:
+        """Guard the answers of this job from now on; of none while the next one is prepared."""
+        self.refused.clear()
+        parts = job.parts if job else ()
+        self._answers = frozenset(os.path.realpath(package_file(job, part)) for part in parts if job)
 
     def install(self) -> None:
         """Raise it, for the rest of this process."""

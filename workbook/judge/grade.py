@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
@@ -24,6 +25,7 @@ BROKEN = "check-is-broken"
 """The diagnosis when a check, and not the student's code, is at fault."""
 VERDICTS = ("ok", "tie", "failed", "not run")
 Oracle = Callable[[], Sequence[OracleLike]]
+Starter = Callable[[Job, float], AbstractContextManager[Child]]
 
 
 class Asker:
@@ -55,11 +57,12 @@ def grade(
     stop: bool = False,
     own: Sequence[Piece] = (),
     seconds: float | None = None,
+    start_child: Starter = Child,
 ) -> Report:
     """Grade a text as the module of the exercise.
 
     shown: its path in tracebacks. stop: at the first failure. own: what else is the student's; all other code is the
-    package's. seconds: the limit, if lower than the exercise's.
+    package's. seconds: the limit, if lower than the exercise's. start_child: where its process comes from.
     """
     place, start = bench.place, time.monotonic()
     exercise = place.exercise
@@ -67,7 +70,7 @@ def grade(
         return _report(exercise, "error", start, _after(bench, [], CheckReport("load", "failed", *fault)))
     run = _Run(bench, text, seed, oracle, stop)
     limit = exercise.seconds if seconds is None else min(seconds, exercise.seconds)
-    with Child(job_of(bench, text, shown or exercise.file, own), limit) as child:
+    with start_child(job_of(bench, text, shown or exercise.file, own), limit) as child:
         run(child)
         printed = child.printed()
     checks = tuple(run.done) if run.complete or stop else _after(bench, run.done)

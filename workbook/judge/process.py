@@ -47,6 +47,7 @@ class Child:
         self._lines: queue.Queue[bytes | None] = queue.Queue(maxsize=64)
         self._gone: ProcessGone | None = None
         self._outside = ""
+        self._begun = 0  # bytes that had been printed before this job
         self._said: int | None = None  # bytes that the code had printed when it was asked where it is
         with self._printed.open("wb") as printed:
             self._process = start(
@@ -95,8 +96,9 @@ class Child:
         """The end of what the student's code printed."""
         with contextlib.suppress(OSError), self._printed.open("rb") as file:
             end = file.seek(0, os.SEEK_END) if self._said is None else self._said
-            file.seek(max(0, end - PRINTED_BYTES))
-            return file.read(min(end, PRINTED_BYTES)).decode("utf-8", errors="replace").replace("\r\n", "\n")
+            length = min(end - self._begun, PRINTED_BYTES)
+            file.seek(end - length)
+            return file.read(length).decode("utf-8", errors="replace").replace("\r\n", "\n")
         return ""
 
     def close(self) -> None:

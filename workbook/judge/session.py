@@ -15,6 +15,7 @@ from .autopsy import with_findings
 from .bench import Bench, load_bench
 from .grade import Oracle, grade
 from .guard import Guard
+from .lasting import Shift
 from .paper import Grader, Paper, read_paper, with_hidden
 from .verdicts import CheckReport, Report
 
@@ -109,20 +110,20 @@ class Session:
         """Grade the package's own modules, two at a time; the order of the answer and of what is said is fixed."""
         benches = self.benches(names)
         reports: list[Report] = []
-        with ThreadPoolExecutor(2) as pool:
-            for number, report in enumerate(pool.map(self._grade_own, benches), 1):
+        with Shift() as shift, ThreadPoolExecutor(2) as pool:
+            for number, report in enumerate(pool.map(lambda bench: self._grade_own(bench, shift), benches), 1):
                 reports.append(report)
                 self.say(f"[{number:>2}/{len(benches)}] {report.exercise.id} {report.status}")
         return reports
 
-    def _grade_own(self, bench: Bench) -> Report:
-        report, hidden = self._grade_text(bench), self.hidden.get(bench.place.exercise.id)
-        return with_hidden(report, self._grade_text(hidden), told=True) if hidden else report
+    def _grade_own(self, bench: Bench, shift: Shift) -> Report:
+        report, hidden = self._grade_text(bench, shift), self.hidden.get(bench.place.exercise.id)
+        return with_hidden(report, self._grade_text(hidden, shift), told=True) if hidden else report
 
-    def _grade_text(self, bench: Bench) -> Report:
+    def _grade_text(self, bench: Bench, shift: Shift) -> Report:
         place = bench.place
         shown = place.exercise.package_file
-        return grade(bench, place.reference, seed=self.seed, oracle=self.oracle, shown=shown)
+        return grade(bench, place.reference, seed=self.seed, oracle=self.oracle, shown=shown, start_child=shift)
 
     def benches(self, names: Sequence[str] = ()) -> list[Bench]:
         """What grades the exercises named."""

@@ -19,6 +19,7 @@ from ..spec import SpecError
 from ..stubs import read_text
 from .bench import Bench
 from .grade import Oracle, grade
+from .lasting import Shift
 from .verdicts import Report
 
 
@@ -93,21 +94,31 @@ def load_variants(root: Path, bench: Bench) -> list[Variant]:
 def run_variants(
     root: Path, benches: Sequence[Bench], *, seed: int, oracle: Oracle, say: Callable[[str], None]
 ) -> list[Outcome]:
-    """Grade every variant, two at a time; the order of the answer and of what is said is fixed."""
-    jobs = [(bench, variant) for bench in benches for variant in load_variants(root, bench)]
+    """Grade every variant, two exercises at a time; the order of the answer and of what is said is fixed.
 
-    def run(job: tuple[Bench, Variant]) -> Outcome:
-        bench, variant = job
-        shown = f"{bench.place.exercise.variants_folder}/{variant.name}.py"
-        report = grade(bench, variant.text, seed=seed, oracle=oracle, shown=shown, stop=variant.kind == "wrong")
+    The variants of an exercise take turns in one process. The first of them, in order of name a right one, finds it
+    new, as a student's text does: what only imports of another exercise would make pass does not pass here.
+    """
+    loaded = [(bench, load_variants(root, bench)) for bench in benches]
+    total = sum(len(variants) for _, variants in loaded)
+
+    def run(bench: Bench, variant: Variant, shift: Shift) -> Outcome:
+        stop, shown = variant.kind == "wrong", f"{bench.place.exercise.variants_folder}/{variant.name}.py"
+        report = grade(bench, variant.text, seed=seed, oracle=oracle, shown=shown, stop=stop, start_child=shift)
         failed = report.first_failure
         return Outcome(variant, failed.diagnosis if failed else "", report)
 
+    def run_all(job: tuple[Bench, Sequence[Variant]]) -> list[Outcome]:
+        with Shift() as shift:
+            return [run(job[0], variant, shift) for variant in job[1]]
+
     outcomes: list[Outcome] = []
     with ThreadPoolExecutor(2) as pool:
-        for number, outcome in enumerate(pool.map(run, jobs), 1):
-            outcomes.append(outcome)
-            say(f"[{number:>3}/{len(jobs)}] {outcome.variant.exercise} {outcome.variant.name}: {describe(outcome)}")
+        for some in pool.map(run_all, loaded):
+            for outcome in some:
+                outcomes.append(outcome)
+                name = f"{outcome.variant.exercise} {outcome.variant.name}"
+                say(f"[{len(outcomes):>3}/{total}] {name}: {describe(outcome)}")
     return outcomes
 
 
