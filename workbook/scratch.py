@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterable
 from pathlib import Path
+from threading import Event
 
 from .judge.limits import end_family, start
 from .tree import PACKAGE, chapter_of_source, module_files
 
 _LEFT_OUT = {"work", "site", "build", "dist"}  # at the root: a student's, or built
+_LOOK = 1.0  # seconds between two looks at whether to stop
 CELL_TIMEOUT = 300  # seconds; a whole chapter takes about sixty
 
 
@@ -23,11 +27,13 @@ def environment(root: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": path, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
 
 
-def run_limited(command: list[str], folder: Path, seconds: float, **variables: str) -> tuple[int, str]:
+def run_limited(
+    command: list[str], folder: Path, seconds: float, stop: Event | None = None, **variables: str
+) -> tuple[int, str]:
     """Run a command in the repository at `folder`: (exit status, what it printed, both streams).
 
-    After `seconds` it is killed with all that it started, and the status is -1. What it leaves behind in its process
-    group is ended, not waited for; an interruption of this process ends it as well.
+    After `seconds`, or when `stop` is set, it is killed with all that it started, and the status is -1. What it leaves
+    behind in its process group is ended, not waited for; an interruption of this thread ends it as well.
     """
     with tempfile.TemporaryFile() as printed:  # not a pipe, whose end a process left behind would keep open
         process = start(
@@ -39,13 +45,22 @@ def run_limited(command: list[str], folder: Path, seconds: float, **variables: s
             stderr=subprocess.STDOUT,
         )
         try:
-            status, end = process.wait(seconds), ""
-        except subprocess.TimeoutExpired:
-            status, end = -1, f"\nno end after {seconds:g} s"
+            status, end = _wait(process, seconds, stop)
         finally:
             end_family(process)
         printed.seek(0)
         return status, printed.read().decode("utf-8", errors="replace") + end
+
+
+def _wait(process: subprocess.Popen[bytes], seconds: float, stop: Event | None) -> tuple[int, str]:
+    """The exit status and nothing, or -1 and why the process was not waited for any longer."""
+    start = time.monotonic()
+    while (left := start + seconds - time.monotonic()) > 0:
+        if stop and stop.is_set():
+            return -1, "\nstopped"
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(min(left, _LOOK)), ""
+    return -1, f"\nno end after {seconds:g} s"
 
 
 def copy_repository(root: Path, target: Path) -> None:

@@ -7,7 +7,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 from .scratch import CELL_TIMEOUT, chapter_tree, nbval_command, run_limited
 from .spec import load_exercises
@@ -21,8 +23,8 @@ for name in sys.argv[1:]:
     assert pathlib.Path(module.__file__).resolve().is_relative_to(pathlib.Path.cwd().resolve()), module.__file__
 print(len(sys.argv) - 1, "modules imported")
 """
-_THREADS = {"OMP_NUM_THREADS": "1"}  # two test processes at a time, and as many cores on the smallest machine
-_PARALLEL = ["-n", "2", "--dist", "loadfile"]
+_TREES = 2  # at a time: as many as the smallest machine has cores
+_THREADS = {"OMP_NUM_THREADS": "1"}  # so that each takes one
 _NO_TESTS = 5  # pytest's exit status when it collected nothing
 
 
@@ -37,16 +39,27 @@ def main(argv: Sequence[str] | None = None, root: Path = ROOT) -> int:
     unknown = [number for number in options.chapters if number not in known]
     if unknown:
         parser.error(f"there is no chapter {unknown[0]:02d}; there are {known[0]:02d} to {known[-1]:02d}")
-    failed: list[str] = []
     chapters = options.chapters or known
-    for chapter in chapters:
-        failed += check_chapter(root, chapter, options.cell_timeout)
+    failed = check_chapters(root, chapters, options.cell_timeout)
     print(f"failed: {', '.join(failed)}" if failed else f"{len(chapters)} chapter trees stand on their own")
     return 1 if failed else 0
 
 
-def check_chapter(root: Path, chapter: int, cell_timeout: int = CELL_TIMEOUT) -> list[str]:
-    """Build one chapter's tree in a temporary folder and run it; what failed.
+def check_chapters(root: Path, chapters: Sequence[int], cell_timeout: int = CELL_TIMEOUT) -> list[str]:
+    """Check the trees of chapters, two at a time; what failed, in order of the chapters."""
+    stop = Event()
+    with ThreadPoolExecutor(_TREES) as pool:
+        try:
+            checked = pool.map(lambda chapter: check_chapter(root, chapter, stop, cell_timeout), chapters)
+            return [label for failed in checked for label in failed]
+        except BaseException:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def check_chapter(root: Path, chapter: int, stop: Event, cell_timeout: int = CELL_TIMEOUT) -> list[str]:
+    """Build one chapter's tree in a temporary folder and run it, until `stop` is set; what failed.
 
     Run are the imports of all its modules, and the chapter's own tests, notebook and exercises: those of earlier
     chapters ran in smaller trees.
@@ -59,7 +72,7 @@ def check_chapter(root: Path, chapter: int, cell_timeout: int = CELL_TIMEOUT) ->
             label = f"chapter {chapter:02d} {what}"
             if command is None:
                 print(f"{label:24} none there", flush=True)
-            elif not _run(label, command, tree):
+            elif not _run(label, command, tree, stop):
                 failed.append(label)
         return failed
 
@@ -80,7 +93,6 @@ def _commands(tree: Path, chapter: int, cell_timeout: int) -> dict[str, list[str
         "-m",
         "not gpu",
         "--tb=short",
-        *_PARALLEL,
         *folders,
     ]
     return {
@@ -91,12 +103,12 @@ def _commands(tree: Path, chapter: int, cell_timeout: int) -> dict[str, list[str
     }
 
 
-def _run(label: str, command: list[str], tree: Path) -> bool:
-    print(f"{label:24} ...", end="", flush=True)
+def _run(label: str, command: list[str], tree: Path, stop: Event) -> bool:
     start = time.monotonic()
-    status, output = run_limited(command, tree, _LIMIT, **_THREADS)
+    status, output = run_limited(command, tree, _LIMIT, stop, **_THREADS)
     passed = status == 0 or (status == _NO_TESTS and label.endswith("tests"))
-    print(f" {'ok' if passed else 'FAILED'}, {time.monotonic() - start:.0f} s", flush=True)
-    if not passed:
-        print("\n".join(f"    {line}" for line in output.splitlines()[-40:]), flush=True)
+    lines = [f"{label:24} {'ok' if passed else 'FAILED'}, {time.monotonic() - start:.0f} s"]
+    if not passed and not stop.is_set():
+        lines += [f"    {line}" for line in output.splitlines()[-40:]]
+    print("\n".join([*lines, ""]), end="", flush=True)  # in one piece: the other tree prints too
     return passed

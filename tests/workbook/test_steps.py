@@ -1,9 +1,13 @@
 """Trees of single chapters: what is in them, and that a module which reaches ahead is found."""
 
+import re
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
+from workbook import steps
 from workbook.scratch import chapter_tree, copy_repository
 from workbook.steps import main
 from workbook.tree import ROOT, package_modules
@@ -67,7 +71,9 @@ def test_trees_that_stand(small: Path, capfd: pytest.CaptureFixture[str]) -> Non
     assert main(["check"], small) == 0
     lines = capfd.readouterr().out.splitlines()
     assert lines[-1] == "2 chapter trees stand on their own"
-    assert lines[0].startswith("chapter 01 imports       ... ok")
+    wanted = [f"chapter {n:02d} {what}" for n in (1, 2) for what in ("exercises", "imports", "notebook", "tests")]
+    assert [" ".join(line.split()[:3]) for line in sorted(lines[:-1])] == wanted
+    assert sum(re.search(r" ok, \d+ s$", line) is not None for line in lines) == 4
 
 
 def test_a_module_that_reaches_ahead_is_named(small: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -76,6 +82,26 @@ def test_a_module_that_reaches_ahead_is_named(small: Path, capfd: pytest.Capture
     said = capfd.readouterr().out
     assert said.splitlines()[-1] == "failed: chapter 01 imports, chapter 01 tests"
     assert "cannot import name 'b'" in said
+
+
+def test_trees_run_at_the_same_time_and_an_interruption_ends_them(
+    small: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    wait = "import pathlib, time\n\n\ndef test_it():\n    pathlib.Path({!r}).touch()\n    time.sleep(600)\n"
+    begun = [tmp_path / "first", tmp_path / "second"]
+    for chapter, path in enumerate(begun, 1):
+        put(small, f"tests/ch{chapter:02d}/test_wait.py", wait.format(str(path)))
+    stop = threading.Event()
+    monkeypatch.setattr(steps, "Event", lambda: stop)
+    run = threading.Thread(target=main, args=(["check"], small))
+    run.start()
+    deadline = time.monotonic() + 120
+    while not all(path.exists() for path in begun) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    stop.set()
+    run.join(60)
+    assert all(path.exists() for path in begun)
+    assert not run.is_alive()
 
 
 def test_a_chapter_that_is_not_there(small: Path, capfd: pytest.CaptureFixture[str]) -> None:
