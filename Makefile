@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+PYTEST := -p no:nbval -n 2 --dist worksteal
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export TOKENIZERS_PARALLELISM := false
 export NO_MKDOCS_2_WARNING := 1
@@ -37,7 +38,7 @@ check: setup
 	@echo "== derived files"
 	@$(BIN)/python -m workbook build --check
 	@echo "== fast tests"
-	@$(BIN)/python -m pytest -q -m "not slow and not gpu" -n 2 --dist loadfile
+	@$(BIN)/python -m pytest -q -m "not slow and not gpu" $(PYTEST)
 
 test: setup
 	@echo "== lint"
@@ -48,8 +49,8 @@ test: setup
 	@$(BIN)/python -m workbook steps check
 	@echo "== every variant of every exercise"
 	@$(BIN)/python judge.py --mutants
-	@echo "== tests ($$($(BIN)/python -m pytest --collect-only -q -m gpu 2>/dev/null | grep -c '::') gpu tests not run)"
-	@$(BIN)/python -m pytest -q -m "not gpu" -n 2 --dist loadfile
+	@echo "== tests ($$($(BIN)/python -m pytest --collect-only -q -m gpu -p no:nbval $$(grep -rl 'mark\.gpu' tests) 2>/dev/null | grep -c '::') gpu tests not run)"
+	@$(BIN)/python -m pytest -q -m "not gpu" $(PYTEST)
 
 demo: setup
 	@$(BIN)/python -m workbook demo

@@ -90,6 +90,8 @@ def _commands(tree: Path, chapter: int, cell_timeout: int) -> dict[str, list[str
         "-q",
         "-p",
         "no:cacheprovider",
+        "-p",
+        "no:nbval",  # its imports take longer than many a chapter's tests
         "-m",
         "not gpu",
         "--tb=short",

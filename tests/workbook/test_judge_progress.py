@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -14,13 +15,18 @@ from workbook.progress import Grading, Standing, note_use, record, standing
 from workbook.student import create_missing, workplaces
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    root = make_toychapters(tmp_path)
+@pytest.fixture(scope="module")
+def passed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = make_toychapters(tmp_path_factory.mktemp("passed"))
     for name in ("03.1", "04.1", "06.1"):
         cli.main(["--solution", name, "--apply"], root)
     assert judge(root)[0] == 0
     return root
+
+
+@pytest.fixture
+def root(passed: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(passed, tmp_path / "root")
 
 
 def change(path: Path, old: str, new: str) -> None:
