@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from .choices import CHOICES, find, require_here
 from .config import AttentionName, EngineConfig
+from .custom import Custom as Custom
 from .kvcache.pages import PageAllocator
 from .scheduler.decode import DecodeManager
 from .scheduler.loop import Loop, Runner
-from .scheduler.phase import PhasePolicy, PrefillFirst
+from .scheduler.phase import PrefillFirst
 from .scheduler.scheduler import Scheduler
 from .scheduler.table import TableManager
 from .trace import Recorder
@@ -26,18 +27,6 @@ CUDA_GRAPH_MAX_BS = 256
 
 CPU_POOL_BYTES = 1 << 30
 """The KV pool's size on a CPU when num_pages is None and the rows could use that much."""
-
-
-@dataclass(frozen=True)
-class Custom:
-    """Parts of your own in place of those that the options choose: factories, called as the assembly calls its own."""
-
-    adder: Callable[..., Any] | None = None
-    queue: Callable[..., Any] | None = None
-    cache: Callable[..., Any] | None = None
-    loop: Callable[..., Any] | None = None
-    chooser: Callable[..., Any] | None = None
-    policy: Callable[[], PhasePolicy] | None = None
 
 
 @dataclass(frozen=True)
@@ -63,7 +52,7 @@ def assemble_scheduler(
     # a whole-prompt adder cannot serve a queue that cuts prompts up, nor the other way round: they come as a pair
     queue = custom.queue or find("queue", None if custom.adder is None else "whole")
     prefill = queue(table, lambda: adder(table, cache, config.max_extend_tokens))
-    scheduler = Scheduler(table, cache, prefill, decode, (custom.policy or PrefillFirst)())
+    scheduler = (custom.scheduler or Scheduler)(table, cache, prefill, decode, (custom.policy or PrefillFirst)())
     recorder = Recorder(scheduler)
     loop = (custom.loop or find("overlap", config.overlap))(scheduler, new_runner(scheduler), recorder)
     return Schedule(scheduler, loop, recorder)
@@ -79,28 +68,41 @@ class Parts:
     chooser: Any
     engine: Engine
     schedule: Schedule
+    close: Callable[[], None] = lambda: None
+    """Lets go of what is not memory: the processes of other ranks."""
 
 
 def assemble(config: EngineConfig, custom: Custom | None = None) -> Parts:
-    """Load the checkpoint and build all parts of an engine.
+    """Load the checkpoint and build all parts of an engine; with tp_size above 1 those of rank 0, the others running.
 
     Raises ValueError for sizes that contradict each other and NotImplementedError, naming the chapter, for options
     that this tree does not have yet; both before weights are read where that is possible.
     """
     refuse_absent(config)
+    if config.tp_size == 1:
+        return assemble_rank(config, Custom() if custom is None else custom)
+    parts: Parts = find("tp_size", "on")(config, Custom() if custom is None else custom)
+    return parts
+
+
+def assemble_rank(config: EngineConfig, custom: Custom) -> Parts:
+    """The parts of one rank; where there are others, `custom` connects it with them."""
     from .models.checkpoint import Checkpoint, load
 
     if isinstance(config.model, Checkpoint):
         checkpoint = config.model
     else:
-        checkpoint = load(config.model, config.dtype, config.device, config.max_seq_len)
+        checkpoint = (custom.load or load)(config.model, config.dtype, config.device, config.max_seq_len)
     max_seq_len = context_length(config, checkpoint.config.max_seq_len)
     if config.attention_backend == "flashinfer":
         require_flashinfer(checkpoint)
     attention = config.attention_backend or default_attention(checkpoint)
     kernels = attention == "flashinfer" and CHOICES["gpu_chooser"]["on"].here
-    chooser = ((custom and custom.chooser) or (find("gpu_chooser", "on") if kernels else find("chooser")))()
-    engine = build_engine(config, checkpoint, max_seq_len, chooser, attention)
+    chooser = (custom.chooser or (find("gpu_chooser", "on") if kernels else find("chooser")))()
+    chooser = custom.around_chooser(chooser) if custom.around_chooser else chooser
+    pages = config.num_pages or default_pages(config, checkpoint, max_seq_len)
+    pages = custom.pages(pages) if custom.pages else pages
+    engine = build_engine(config, checkpoint, max_seq_len, chooser, attention, pages)
     runner = with_graphs(config, engine, checkpoint)
     num_pages = engine.pool.k.shape[1] // config.page_size
     schedule = assemble_scheduler(config, num_pages, lambda _: runner, custom)
@@ -160,15 +162,15 @@ def with_graphs(config: EngineConfig, engine: Engine, checkpoint: Checkpoint) ->
 
 
 def build_engine(
-    config: EngineConfig, checkpoint: Checkpoint, max_seq_len: int, chooser: Any, attention_backend: AttentionName
+    config: EngineConfig, checkpoint: Checkpoint, max_seq_len: int, chooser: Any, attention_backend: AttentionName,
+    pages: int,
 ) -> Engine:
-    """The tensors: pool and tables for a loaded checkpoint, on its device."""
+    """The tensors: a pool of `pages` pages and the tables for a loaded checkpoint, on its device."""
     from .engine.engine import Engine, fetch_in_order
     from .engine.slots import Tables
     from .kvcache.pool import KVPool
 
-    model, dtype, device = checkpoint.config, checkpoint.dtype, checkpoint.device
-    pages = config.num_pages or default_pages(config, checkpoint, max_seq_len)
+    model, dtype, device = checkpoint.local, checkpoint.dtype, checkpoint.device
     pool = KVPool(model.num_layers, pages, config.page_size, model.num_kv_heads, model.head_dim, dtype, device)
     tables = Tables(config.max_running_req, max_seq_len, config.page_size, device)
     attention = find("attention_backend", attention_backend)(pool)
@@ -187,7 +189,7 @@ def default_pages(config: EngineConfig, checkpoint: Checkpoint, max_seq_len: int
 
     from .kvcache.pool import KVPool
 
-    model = checkpoint.config
+    model = checkpoint.local
     token = KVPool.bytes_per_token(model.num_layers, model.num_kv_heads, model.head_dim, checkpoint.dtype)
     budget = CPU_POOL_BYTES
     if checkpoint.device.type == "cuda":

@@ -189,6 +189,7 @@ class LLM:
         for uid in list(self._scheduler.live):
             self._scheduler.abort(uid)
         self._closed = True
+        self._parts.close()
 
     def _require_open(self) -> None:
         if self._closed:

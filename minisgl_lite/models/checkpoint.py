@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any, Protocol
 
 import torch
 
@@ -20,10 +21,28 @@ DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.
 HUB_FILES = ["*.json", "*.safetensors", "*.model", "*.txt", "*.jinja"]
 
 
+class Part(Protocol):
+    """One of several equal parts of a model that compute together (chapter 13): what differs from the whole.
+
+    sizes: those of this part's decoder. read: what it takes of each tensor of the checkpoint, see Read.
+    """
+
+    sizes: ModelConfig
+
+    def connect(self, decoder: Decoder) -> None:
+        """Let a decoder of these sizes compute with the others: replace the modules in which parts must talk."""
+        ...
+
+    def read(self, file: Any, name: str) -> torch.Tensor:
+        """What this part takes of a tensor."""
+        ...
+
+
 class Checkpoint:
     """A model that is ready to run, and how its texts become ids. Owns the weights.
 
-    decoder: on `device`, in `dtype`. tokenizer: made when it is first asked for.
+    decoder: on `device`, in `dtype`. config: the model's. local: the sizes of what `decoder` holds of it; the same,
+    unless it is one of several parts. tokenizer: made when it is first asked for.
     """
 
     def __init__(
@@ -33,9 +52,11 @@ class Checkpoint:
         new_tokenizer: Callable[[], Tokenizer] | None,
         dtype: torch.dtype = torch.float32,
         device: torch.device | None = None,
+        local: ModelConfig | None = None,
     ) -> None:
-        """`new_tokenizer` is None for a checkpoint that has none."""
+        """`new_tokenizer` is None for a checkpoint that has none; `local` for a decoder that is the whole model."""
         self.config, self.decoder, self.dtype = config, decoder, dtype
+        self.local = config if local is None else local
         self.device = torch.device("cpu") if device is None else device
         self._new_tokenizer = new_tokenizer
 
@@ -104,8 +125,9 @@ def load(
     dtype: torch.dtype | str | None = None,
     device: torch.device | str | None = None,
     max_seq_len: int | None = None,
+    split: Callable[[ModelConfig], Part] | None = None,
 ) -> Checkpoint:
-    """Load a checkpoint.
+    """Load a checkpoint, or the part of it that `split` makes of its config.
 
     dtype None: float32 on a CPU; elsewhere the dtype that the config names or, where it names none, that of the
     weights. device None: CUDA where there is one, else the CPU. max_seq_len: the most positions that will be used.
@@ -120,9 +142,14 @@ def load(
         chosen = torch.float32
     else:
         chosen = as_dtype(config.dtype or first_dtype(folder))
-    decoder = Decoder(config, chosen, place)
-    load_into(decoder, stream(folder), str(folder))
-    return Checkpoint(config, decoder, (lambda: HFTokenizer(folder)) if has_tokenizer(folder) else None, chosen, place)
+    part = None if split is None else split(config)
+    local = config if part is None else part.sizes
+    decoder = Decoder(local, chosen, place)
+    if part is not None:
+        part.connect(decoder)
+    load_into(decoder, stream(folder, part and part.read), str(folder))
+    new_tokenizer = (lambda: HFTokenizer(folder)) if has_tokenizer(folder) else None
+    return Checkpoint(config, decoder, new_tokenizer, chosen, place, local)
 
 
 def as_dtype(dtype: torch.dtype | str) -> torch.dtype:

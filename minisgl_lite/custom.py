@@ -1,0 +1,30 @@
+"""Custom: parts of one's own in an engine. Chapter 05."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .scheduler.phase import PhasePolicy
+from .scheduler.scheduler import Scheduler
+
+
+@dataclass(frozen=True)
+class Custom:
+    """Parts of your own in place of those that the options choose: factories, called as the assembly calls its own.
+
+    load: as models.checkpoint.load. pages: pages that there is room for -> pages that the pool gets. around_chooser:
+    puts something around the chooser. Where several ranks compute together, the last two are how they agree.
+    """
+
+    adder: Callable[..., Any] | None = None
+    queue: Callable[..., Any] | None = None
+    cache: Callable[..., Any] | None = None
+    scheduler: Callable[..., Scheduler] | None = None
+    loop: Callable[..., Any] | None = None
+    chooser: Callable[..., Any] | None = None
+    policy: Callable[[], PhasePolicy] | None = None
+    load: Callable[..., Any] | None = None
+    pages: Callable[[int], int] | None = None
+    around_chooser: Callable[[Any], Any] | None = None

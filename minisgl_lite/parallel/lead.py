@@ -1,0 +1,141 @@
+"""Rank 0: takes the caller's commands and has every rank carry out the same, in the same order. Chapter 13."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..core import Event, FinishReason, Req
+from ..kvcache.pages import OutOfPages
+from ..scheduler.loop import Loop
+from ..scheduler.scheduler import Scheduler
+from .links import LeaderLink, RankError
+from .torch_comm import CollectiveError
+
+Command = tuple[Any, ...]
+"""(name, arguments ...): a method of Scheduler, or "step", "check" or "close"."""
+
+
+class Lead:
+    """Sends commands to the other ranks, and ends them all when one cannot go on.
+
+    What does not hurry is collected and goes out with the next step: one message a round.
+    """
+
+    def __init__(self, link: LeaderLink, end: Callable[[bool], None]) -> None:
+        """`end(orderly)` lets the other ranks end by themselves, or ends them; it must not raise."""
+        self.link, self._end = link, end
+        self._pending: list[Command] = []
+        self.over = ""
+        """Why no command can be sent any more; "" while they can."""
+
+    def note(self, name: str, *args: object) -> None:
+        """Have every rank do this before its next step."""
+        self._pending.append((name, *args))
+
+    def send(self, name: str) -> None:
+        """Have every rank do what was noted, and then this. Raises RankError when one is gone."""
+        if self.over:
+            raise RuntimeError(f"this LLM is closed: {self.over}")
+        pending, self._pending = [*self._pending, (name,)], []
+        self.link.tell(pending)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Around what all ranks do: when it raises on rank 0, nobody can go on, and the cause is told.
+
+        Running out of pages is no such case: every rank comes to this end, and nothing has changed.
+        """
+        try:
+            yield
+        except OutOfPages:
+            raise
+        except BaseException as error:
+            if self.over:
+                raise
+            cause = self.fail(error)
+            if cause is None or cause is error:
+                raise
+            raise cause from error
+
+    def fail(self, error: BaseException) -> BaseException | None:
+        """End all ranks because of `error`; what another rank says was the cause, if it is a rank that failed."""
+        cause: BaseException | None = None
+        if isinstance(error, RankError):
+            cause = error
+        elif isinstance(error, Exception):  # where a collective failed, somebody else knows why
+            found = self.link.failure(5.0 if isinstance(error, CollectiveError) else 0.1)
+            cause = found if found is not None and found.cause != "lost" else None
+        self.over = str(cause or error) or type(error).__name__
+        self._end(False)
+        return cause
+
+    def close(self) -> None:
+        """Let every rank end. May be called twice."""
+        if self.over:
+            return
+        try:
+            self.send("close")
+        except RankError as error:
+            self.fail(error)
+        else:
+            self.over = "close was called"
+            self._end(True)
+
+
+class LeadingScheduler:
+    """A Scheduler as LLM uses it: what changes it is noted for the other ranks. Everything else is the scheduler's."""
+
+    def __init__(self, scheduler: Scheduler, lead: Lead) -> None:
+        self._scheduler, self._lead = scheduler, lead
+
+    def submit(self, req: Req) -> None:
+        """See Scheduler."""
+        self._scheduler.submit(req)
+        # a copy: this rank's request may have moved on when the note is sent
+        self._lead.note("submit", copy.copy(req))
+
+    def abort(self, uid: int) -> bool:
+        """See Scheduler."""
+        self._lead.note("abort", uid)
+        return self._scheduler.abort(uid)
+
+    def end(self, uid: int, reason: FinishReason) -> bool:
+        """See Scheduler."""
+        self._lead.note("end", uid, reason)
+        return self._scheduler.end(uid, reason)
+
+    def take_notes(self) -> list[Event]:
+        """See Scheduler."""
+        self._lead.note("take_notes")
+        return self._scheduler.take_notes()
+
+    def check(self) -> None:
+        """See Scheduler; on every rank. Raises RankError naming one whose books are wrong."""
+        with self._lead.together():
+            self._lead.send("check")
+            self._scheduler.check()
+            self._lead.link.exchange(None, len)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._scheduler, name)
+
+
+class LeadingLoop:
+    """A Loop as LLM uses it: a step is a step of every rank."""
+
+    def __init__(self, loop: Loop, lead: Lead) -> None:
+        self.loop, self._lead = loop, lead
+
+    @property
+    def has_work(self) -> bool:
+        """See Loop."""
+        return self.loop.has_work
+
+    def step(self) -> list[Event]:
+        """See Loop. Raises RankError when another rank fails; then all have ended, and the engine is closed."""
+        with self._lead.together():
+            self._lead.send("step")
+            return self.loop.step()

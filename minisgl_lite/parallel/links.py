@@ -1,0 +1,163 @@
+"""Rank 0's lines to the other ranks: orders go out, votes and last words come back. No tensors. Chapter 13."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Sequence
+from multiprocessing.connection import Connection, answer_challenge, deliver_challenge, wait
+from typing import Any, Literal, Protocol, TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+Cause = Literal["failed", "ended", "lost"]
+"""Of a rank's end: it raised an exception; it is gone without a word; it lost touch with another rank."""
+
+
+class RankError(RuntimeError):
+    """A rank cannot go on, and so none can. The message says which rank, and why."""
+
+    def __init__(self, rank: int, cause: Cause, detail: str = "") -> None:
+        what = {"failed": "failed", "ended": "has ended without a word", "lost": "has lost touch with another rank"}
+        super().__init__(f"rank {rank} {what[cause]}{detail and ': '}{detail}")
+        self.rank, self.cause = rank, cause
+
+
+class Link(Protocol):
+    """What the parts of a rank need of its line to the others."""
+
+    def exchange(self, value: T, judge: Callable[[list[T]], R]) -> R:
+        """judge(the values of all ranks, in order), on every rank; rank 0 calls it.
+
+        All ranks exchange in the same order. For decisions, not for tensors.
+        """
+        ...
+
+
+class LeaderLink:
+    """Rank 0's end: lines[i] goes to rank i + 1."""
+
+    def __init__(self, lines: Sequence[Any]) -> None:
+        """lines: Connections of multiprocessing. They belong to this link from now on."""
+        self.lines = list(lines)
+
+    def tell(self, message: object) -> None:
+        """Send `message` to every rank. Raises RankError when one is gone."""
+        for rank, line in enumerate(self.lines, 1):
+            try:
+                line.send(message)
+            except OSError:
+                raise self.failure(1.0) or RankError(rank, "ended") from None
+
+    def hear(self) -> list[Any]:
+        """Wait for a vote of every rank, in their order. Raises RankError when one fails or is gone."""
+        return [self._hear(rank) for rank in range(1, len(self.lines) + 1)]
+
+    def _hear(self, rank: int) -> Any:
+        try:
+            kind, message = self.lines[rank - 1].recv()
+        except (EOFError, OSError):
+            raise RankError(rank, "ended") from None
+        if kind != "vote":
+            raise RankError(rank, kind, message)
+        return message
+
+    def exchange(self, value: T, judge: Callable[[list[T]], R]) -> R:
+        """See Link."""
+        verdict = judge([value, *self.hear()])
+        self.tell(verdict)
+        return verdict
+
+    def failure(self, seconds: float) -> RankError | None:
+        """The cause of what went wrong: who raised an exception, else who is gone; None if all live after `seconds`."""
+        ranks = {line: rank for rank, line in enumerate(self.lines, 1)}
+        found: list[RankError] = []
+        until = time.monotonic() + seconds
+        while ranks and (left := until - time.monotonic()) > 0:
+            for line in wait(list(ranks), left):
+                try:
+                    self._hear(ranks[line])  # type: ignore[index]
+                except RankError as error:
+                    if error.cause == "failed":
+                        return error
+                    found.append(error)
+                    del ranks[line]  # type: ignore[arg-type]
+        return min(found, key=lambda error: error.cause, default=None)
+
+    def close(self) -> None:
+        """Cut all lines. May be called twice."""
+        for line in self.lines:
+            line.close()
+
+
+class FollowerLink:
+    """The end of every other rank."""
+
+    def __init__(self, line: Any) -> None:
+        """line: a Connection of multiprocessing; belongs to this link from now on."""
+        self.line = line
+
+    def receive(self) -> Any:
+        """Wait for what rank 0 says, however long. Raises EOFError when it is gone."""
+        return self.line.recv()
+
+    def exchange(self, value: T, judge: Callable[[list[T]], R]) -> R:
+        """See Link."""
+        self.line.send(("vote", value))
+        verdict: R = self.line.recv()
+        return verdict
+
+    def report(self, cause: Cause, detail: str) -> None:
+        """Last words. Nobody may be there to hear them."""
+        try:
+            self.line.send((cause, detail))
+        except OSError:
+            return
+
+    def close(self) -> None:
+        """Cut the line."""
+        self.line.close()
+
+
+def _line(sock: socket.socket) -> Connection:
+    # one small message after the other goes one way: Nagle's algorithm would hold each back for the last one's receipt
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return Connection(sock.detach())
+
+
+def accept(
+    server: socket.socket, key: bytes, count: int, seconds: float, still: Callable[[], object] = lambda: None
+) -> LeaderLink:
+    """Wait until ranks 1 .. count have called, then close `server`; calls without `key` are turned away.
+
+    still: called several times a second, to raise when somebody will never call. Raises TimeoutError after `seconds`.
+    """
+    lines: dict[int, Connection] = {}
+    until = time.monotonic() + seconds
+    with server:
+        server.settimeout(0.1)
+        while len(lines) < count:
+            still()
+            if time.monotonic() > until:
+                raise TimeoutError(f"{count - len(lines)} of {count} other ranks have not called within {seconds:g} s")
+            try:
+                sock = server.accept()[0]
+            except TimeoutError:
+                continue
+            sock.setblocking(True)
+            line = _line(sock)
+            deliver_challenge(line, key)
+            answer_challenge(line, key)
+            lines[line.recv()] = line
+    return LeaderLink([lines[rank] for rank in range(1, count + 1)])
+
+
+def call(address: tuple[str, int], key: bytes, rank: int, seconds: float) -> FollowerLink:
+    """Call rank 0. Raises OSError when it does not answer, AuthenticationError when it has another key."""
+    sock = socket.create_connection(address, timeout=seconds)
+    sock.setblocking(True)
+    line = _line(sock)
+    answer_challenge(line, key)
+    deliver_challenge(line, key)
+    line.send(rank)
+    return FollowerLink(line)

@@ -1,0 +1,86 @@
+"""The processes of the other ranks on this machine: started, watched, ended. Chapter 13."""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+START = "import sys; sys.path[:] = {path!r}; from minisgl_lite.parallel.rank import main; sys.exit(main())"
+GRACE = 5.0
+"""Seconds that a rank has to end by itself, before it is killed."""
+
+
+def inherited_finders() -> list[Any]:
+    """The finders of this process that replace or hide modules of the package, and say that its ranks need them too.
+
+    The classroom's do, which put a student's file in a module's place, or hide later chapters: they have a true
+    attribute `for_ranks`, and can be pickled.
+    """
+    return [finder for finder in sys.meta_path if getattr(finder, "for_ranks", False)]
+
+
+class Processes:
+    """Processes that run ranks 1, 2, ...: a fresh interpreter each, which never imports the caller's main module.
+
+    Each has its standard input for a lifeline: what it needs for its start comes that way, and when it ends, because
+    this process is gone by whatever cause, so does the rank. They ignore Ctrl-C, which is this process's business.
+    """
+
+    def __init__(self, jobs: Sequence[object], lost: Callable[[], None]) -> None:
+        """jobs: for each rank what `rank.main` takes. `lost`: called, by another thread, when one ends unasked."""
+        self._lost, self._ending = lost, False
+        self._processes: list[subprocess.Popen[bytes]] = []
+        finders = pickle.dumps(inherited_finders())
+        try:
+            for job in jobs:
+                self._start(pickle.dumps((finders, job)))
+        except BaseException:
+            self.end(orderly=False)
+            raise
+        for process in self._processes:
+            threading.Thread(target=self._watch, args=(process,), daemon=True, name="tp-watch").start()
+
+    def _start(self, job: bytes) -> None:
+        command = [sys.executable, "-c", START.format(path=sys.path)]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE)
+        self._processes.append(process)
+        assert process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # it has ended already: whoever waits for it will notice
+            process.stdin.write(job)
+            process.stdin.flush()
+
+    def _watch(self, process: subprocess.Popen[bytes]) -> None:
+        process.wait()
+        if not self._ending:
+            self._lost()
+
+    @property
+    def pids(self) -> list[int]:
+        """Process ids, rank by rank."""
+        return [process.pid for process in self._processes]
+
+    def require_alive(self) -> None:
+        """Raise ChildProcessError when one has ended."""
+        for rank, process in enumerate(self._processes, 1):
+            if process.poll() is not None:
+                raise ChildProcessError(f"the process of rank {rank} has ended, with status {process.returncode}")
+
+    def end(self, orderly: bool) -> None:
+        """Wait for all to end, and kill those that do not. orderly: they have been told to; else: at once."""
+        self._ending = True
+        until = time.monotonic() + (GRACE if orderly else 0.0)
+        for process in self._processes:
+            try:
+                process.wait(max(0.0, until - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+            if process.stdin is not None:
+                with contextlib.suppress(OSError):
+                    process.stdin.close()

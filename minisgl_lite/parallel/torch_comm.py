@@ -1,0 +1,93 @@
+"""The communicator behind which torch.distributed stands: gloo between CPUs, NCCL between GPUs. Chapter 13."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+TIMEOUT = timedelta(minutes=10)
+"""How long a rank waits in a collective for one that is alive but does not come."""
+
+
+class CollectiveError(RuntimeError):
+    """A collective has failed: most often because another rank is gone."""
+
+
+def require_backend(kind: str) -> None:
+    """Raise RuntimeError, saying what is missing, unless ranks on devices of `kind` ("cpu", "cuda") can talk here."""
+    name = "NCCL" if kind == "cuda" else "gloo"
+    there = dist.is_available() and (dist.is_nccl_available() if kind == "cuda" else dist.is_gloo_available())
+    if not there:
+        raise RuntimeError(f"tp_size above 1 needs torch.distributed with {name}; this torch was built without it")
+
+
+class TorchCommunicator:
+    """See Communicator. Holds a process group of its own: nothing global is set, several can be open at a time."""
+
+    def __init__(self, store: Any, rank: int, size: int, device: torch.device, local: bool) -> None:
+        """Joins the others; returns when all are here.
+
+        store: a torch.distributed Store that all ranks see. local: all ranks are on this machine.
+        """
+        self.rank, self.size = rank, size
+        self._cuda = device.type == "cuda"
+        self._group: Any = _nccl(store, rank, size) if self._cuda else _gloo(store, rank, size, local)
+        # NCCL sets its connections up with the first collective, which must not be one that is captured in a graph
+        self.all_reduce(torch.zeros(1, device=device))
+        if self._cuda:
+            torch.cuda.synchronize(device)
+
+    def all_reduce(self, x: torch.Tensor) -> torch.Tensor:
+        """See Communicator."""
+        if x.numel():
+            self._wait(lambda: self._group.allreduce([x]))
+        return x
+
+    def all_gather(self, x: torch.Tensor) -> torch.Tensor:
+        """See Communicator."""
+        out = x.new_empty(self.size * x.shape[0], *x.shape[1:])
+        if x.numel():
+            self._wait(lambda: self._group._allgather_base(out, x.contiguous()))
+        return out.view(self.size, *x.shape)
+
+    def broadcast(self, x: torch.Tensor) -> torch.Tensor:
+        """See Communicator."""
+        if x.numel():
+            self._wait(lambda: self._group.broadcast([x], dist.BroadcastOptions()))
+        return x
+
+    def _wait(self, start: Any) -> None:
+        # on a GPU this does not wait for the sum: it makes the current stream wait for it
+        try:
+            start().wait()
+        except RuntimeError as error:
+            raise CollectiveError(str(error)) from error
+
+    def abort(self) -> None:
+        """Make collectives that are under way fail, from any thread. gloo's do by themselves when a rank is gone."""
+        if self._cuda and self._group is not None:
+            self._group.abort()
+
+    def close(self) -> None:
+        """Leave the group. Nothing may be called afterwards, except for `close`."""
+        self._group = None
+
+
+def _nccl(store: Any, rank: int, size: int) -> Any:
+    # NCCL reads its own settings, such as NCCL_NVLS_ENABLE (NVLink multicast), from the environment, as it was found
+    options = dist.ProcessGroupNCCL.Options()
+    options._timeout = TIMEOUT
+    return dist.ProcessGroupNCCL(store, rank, size, options)
+
+
+def _gloo(store: Any, rank: int, size: int, local: bool) -> Any:
+    if not local:
+        return dist.ProcessGroupGloo(store, rank, size, TIMEOUT)
+    # left alone, gloo would look this machine up by its name, which need not lead anywhere
+    options = dist.ProcessGroupGloo._Options()
+    options._timeout = TIMEOUT
+    options._devices = [dist.ProcessGroupGloo.create_device(hostname="127.0.0.1")]
+    return dist.ProcessGroupGloo(store, rank, size, options)
