@@ -147,7 +147,7 @@ def load(
     decoder = Decoder(local, chosen, place)
     if part is not None:
         part.connect(decoder)
-    load_into(decoder, stream(folder, part and part.read), str(folder))
+    load_into(decoder, stream(folder, None if part is None else part.read), str(folder))
     new_tokenizer = (lambda: HFTokenizer(folder)) if has_tokenizer(folder) else None
     return Checkpoint(config, decoder, new_tokenizer, chosen, place, local)
 

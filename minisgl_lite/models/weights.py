@@ -38,7 +38,8 @@ def files(folder: Path) -> dict[Path, set[str] | None]:
 def stream(folder: Path, read: Read | None = None) -> Iterator[tuple[str, torch.Tensor]]:
     """Each tensor of a checkpoint under its Hugging Face name, on the CPU, one at a time.
 
-    read: what to take of each tensor; None takes all. Raises CheckpointError naming a file that is missing, unreadable, truncated or broken.
+    read: what to take of each tensor; None takes all of it. Raises CheckpointError naming a file that is missing,
+    unreadable, truncated or broken.
     """
     for path, wanted in files(folder).items():
         if not path.exists():

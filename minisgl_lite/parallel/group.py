@@ -1,8 +1,8 @@
 """From tp_size to ranks that are ready: started here, or by torchrun. Chapter 13.
 
-    LLM(..., tp_size=2) in a script, notebook or test         torchrun --nproc-per-node 2 script.py
-    rank 0  this process                                      each process builds LLM(..., tp_size=2);
-    rank 1  a process that is started here                    in all but rank 0 it serves rank 0 and never returns
+LLM(..., tp_size=2) in a script, notebook or test         torchrun --nproc-per-node 2 script.py
+rank 0  this process                                      each process builds LLM(..., tp_size=2);
+rank 1  a process that is started here                    in all but rank 0 it serves rank 0 and never returns
 """
 
 from __future__ import annotations
@@ -12,25 +12,23 @@ import os
 import pickle
 import secrets
 import socket
-import weakref
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import torch
-import torch.distributed as dist
 
-from ..assembly import Custom, Parts, Schedule, assemble_rank, find
+from ..assembly import Custom, Parts
 from ..config import EngineConfig
-from ..models.checkpoint import Checkpoint, as_device, load, locate
+from ..models.checkpoint import Checkpoint, as_device, locate
 from ..models.config import ModelConfig
-from .agree import SharedChoice, checked
 from .follow import follow
-from .lead import Lead, LeadingLoop, LeadingScheduler
-from .links import LeaderLink, Link, accept, call
+from .lead import Lead
+from .links import FollowerLink, LeaderLink, Link, accept, call
+from .parts import in_command, rank_parts
 from .processes import Processes
-from .shard import Shard, require_divisible
-from .torch_comm import TIMEOUT, TorchCommunicator, require_backend
+from .shard import require_divisible
+from .torch_comm import TIMEOUT, TorchCommunicator, meet_torchrun, open_store, require_backend
 
 CHECK = "MINISGL_LITE_CHECK_RANKS"
 """Set this environment variable to 1, and every round is compared between the ranks before it runs."""
@@ -66,10 +64,10 @@ def launch(config: EngineConfig, custom: Custom | None = None) -> Parts:
 
 @dataclass(frozen=True)
 class Seat:
-    """Where a rank sits. store: what torch.distributed meets at. local_rank: which of this machine's ranks it is."""
+    """Where a rank sits. store: opens what torch.distributed meets at. local_rank: its number on its machine."""
 
     rank: int
-    store: Any
+    store: Callable[[], Any]
     local_rank: int
     one_machine: bool
 
@@ -106,8 +104,7 @@ def _start(config: EngineConfig, custom: Custom) -> Parts:
     except Exception as error:
         raise ValueError(f"custom must reach the other ranks: name parts that can be imported ({error})") from None
     team, key = Team(), secrets.token_bytes(32)
-    store = dist.TCPStore("127.0.0.1", 0, config.tp_size, is_master=True, wait_for_workers=False)
-    server = socket.create_server(("127.0.0.1", 0))
+    store, server = open_store(), socket.create_server(("127.0.0.1", 0))
     threads = max(1, torch.get_num_threads() // config.tp_size)
     jobs = [(rank, server.getsockname(), key, store.port, threads) for rank in range(1, config.tp_size)]
     try:
@@ -116,53 +113,54 @@ def _start(config: EngineConfig, custom: Custom) -> Parts:
         team.link = accept(server, key, config.tp_size - 1, TIMEOUT.total_seconds(), alive)
         team.link.tell(order)
     except BaseException:
+        server.close()
         team.end(orderly=False)
         raise
-    return _lead(config, custom, Seat(0, store, 0, True), team, team.link)
+    return _command(config, custom, Seat(0, lambda: store, 0, True), team, team.link)
+
+
+def _command(config: EngineConfig, custom: Custom, seat: Seat, team: Team, link: LeaderLink) -> Parts:
+    def build() -> Parts:
+        here, compare, team.comm = _meet(config, seat, link)
+        return rank_parts(here, custom, team.comm, link, compare)
+
+    return in_command(Lead(link, team.end), build)
+
+
+def _follow(order: Callable[[], tuple[EngineConfig, Custom]], seat: Seat, link: FollowerLink) -> int:
+    def build() -> Parts:
+        config, custom = order()
+        here, compare, comm = _meet(config, seat, link)
+        return rank_parts(here, custom, comm, link, compare)
+
+    return follow(link, build)
 
 
 def follow_at(rank: int, address: tuple[str, int], key: bytes, port: int, threads: int) -> int:
     """In a process that `_start` has started: be rank `rank` until rank 0 closes; the exit status."""
     torch.set_num_threads(threads)
     link = call(address, key, rank, TIMEOUT.total_seconds())
-
-    def parts() -> Parts:
-        config, custom = pickle.loads(link.receive())
-        store = dist.TCPStore("127.0.0.1", port, config.tp_size, is_master=False)
-        return _build(config, custom, Seat(rank, store, rank, True), link)[0]
-
-    return follow(link, parts)
+    seat = Seat(rank, lambda: open_store(port), rank, True)
+    return _follow(lambda: pickle.loads(link.receive()), seat, link)
 
 
 def _join(config: EngineConfig, custom: Custom) -> Parts:
     """Rank 0's parts, where torchrun has started all ranks. In the others: serves rank 0, then raises SystemExit."""
-    store, rank, size = next(iter(dist.rendezvous("env://", timeout=TIMEOUT)))
+    store, rank, size = meet_torchrun()
     one_machine = int(os.environ.get("LOCAL_WORLD_SIZE", size)) == size
-    seat = Seat(rank, store, int(os.environ.get("LOCAL_RANK", rank)), one_machine)
+    seat = Seat(rank, lambda: store, int(os.environ.get("LOCAL_RANK", rank)), one_machine)
     if rank:
         host, at, key = json.loads(store.get(MEETING))
         line = call((host, at), bytes.fromhex(key), rank, TIMEOUT.total_seconds())
-        raise SystemExit(follow(line, lambda: _build(config, custom, seat, line)[0]))
+        raise SystemExit(_follow(lambda: (config, custom), seat, line))
     server, team, secret = socket.create_server(("", 0)), Team(), secrets.token_bytes(32)
     store.set(MEETING, json.dumps([os.environ["MASTER_ADDR"], server.getsockname()[1], secret.hex()]))
     team.link = accept(server, secret, size - 1, TIMEOUT.total_seconds())
-    return _lead(config, custom, seat, team, team.link)
+    return _command(config, custom, seat, team, team.link)
 
 
-def _lead(config: EngineConfig, custom: Custom, seat: Seat, team: Team, link: LeaderLink) -> Parts:
-    """Build rank 0 and put it in command."""
-    lead = Lead(link, team.end)
-    with lead.together():
-        parts, team.comm = _build(config, custom, seat, link)
-    scheduler: Any = LeadingScheduler(parts.schedule.scheduler, lead)
-    loop: Any = LeadingLoop(parts.schedule.loop, lead)
-    # for whoever forgets to close: when the engine is dropped, or the interpreter ends
-    weakref.finalize(loop, lead.close)
-    return replace(parts, schedule=Schedule(scheduler, loop, parts.schedule.recorder), close=lead.close)
-
-
-def _build(config: EngineConfig, custom: Custom, seat: Seat, link: Link) -> tuple[Parts, TorchCommunicator]:
-    """One rank's parts, connected with the others'. All ranks are here when it returns."""
+def _meet(config: EngineConfig, seat: Seat, link: Link) -> tuple[EngineConfig, bool, TorchCommunicator]:
+    """Join the other ranks: this rank's options, whether rounds are to be compared, the communicator."""
     ours = (repr(replace(config, model="", device=None)), os.environ.get(CHECK, "") not in ("", "0"))
     problem, compare = link.exchange(ours, _same_options)
     if problem:
@@ -171,15 +169,8 @@ def _build(config: EngineConfig, custom: Custom, seat: Seat, link: Link) -> tupl
     if device.type == "cuda":
         device = torch.device("cuda", seat.local_rank)
         torch.cuda.set_device(device)
-    comm = TorchCommunicator(seat.store, seat.rank, config.tp_size, device, seat.one_machine)
-    connected = replace(
-        custom,
-        load=partial(custom.load or load, split=partial(Shard, comm=comm)),
-        pages=lambda most: link.exchange(most, min),
-        scheduler=checked(link) if compare else custom.scheduler,
-        chooser=lambda: SharedChoice((custom.chooser or find("chooser"))(), comm),
-    )
-    return assemble_rank(replace(config, device=device), connected), comm
+    comm = TorchCommunicator(seat.store(), seat.rank, config.tp_size, device, seat.one_machine)
+    return replace(config, device=device), compare, comm
 
 
 def _same_options(told: list[tuple[str, bool]]) -> tuple[str, bool]:

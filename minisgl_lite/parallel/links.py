@@ -76,12 +76,12 @@ class LeaderLink:
         while ranks and (left := until - time.monotonic()) > 0:
             for line in wait(list(ranks), left):
                 try:
-                    self._hear(ranks[line])  # type: ignore[index]
+                    self._hear(ranks[line])
                 except RankError as error:
                     if error.cause == "failed":
                         return error
                     found.append(error)
-                    del ranks[line]  # type: ignore[arg-type]
+                    del ranks[line]
         return min(found, key=lambda error: error.cause, default=None)
 
     def close(self) -> None:

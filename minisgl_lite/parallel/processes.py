@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-START = "import sys; sys.path[:] = {path!r}; from minisgl_lite.parallel.rank import main; sys.exit(main())"
+START = "import sys; sys.path[:] = {path!r}; from minisgl_lite.parallel.rank import main; main()"
 GRACE = 5.0
 """Seconds that a rank has to end by itself, before it is killed."""
 

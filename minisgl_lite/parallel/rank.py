@@ -7,10 +7,11 @@ import pickle
 import signal
 import sys
 import threading
+from typing import NoReturn
 
 
-def main() -> int:
-    """Take a job from standard input and follow rank 0 until it closes; the exit status."""
+def main() -> NoReturn:
+    """Take a job from standard input and follow rank 0 until it closes. Ends the process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # rank 0 decides what Ctrl-C ends
     with os.fdopen(0, "rb", closefd=False) as source:
         finders, job = pickle.load(source)
@@ -19,7 +20,10 @@ def main() -> int:
     sys.meta_path[:0] = pickle.loads(finders)
     from .group import follow_at
 
-    return follow_at(*job)
+    status = follow_at(*job)
+    # nothing is left to be done in order, and taking an interpreter with torch in it apart takes long
+    sys.stderr.flush()
+    os._exit(status)
 
 
 def _end_with_rank_0() -> None:

@@ -1,4 +1,4 @@
-"""A rank's part of a model: its sizes, what it reads of the checkpoint, and where it talks to the others. Chapter 13."""
+"""A rank's part of a model: its sizes, what it reads of a checkpoint, where it talks to the others. Chapter 13."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def cut_of(name: str, config: ModelConfig, rank: int, size: int) -> Cut | None:
     """What a rank takes of the tensor that Hugging Face calls `name`; None: all of it.
 
     Column-parallel layers are cut along their outputs (axis 0, and so are their biases), row-parallel ones along their
-    inputs (axis 1; the bias is whole). Where there are fewer KV heads than ranks, size / heads neighbours have the same.
+    inputs (axis 1; the bias is whole). Where there are fewer KV heads than ranks, size / heads ranks have the same.
     """
     local, dim = local_sizes(config, size), config.head_dim
     queries = Cut(0, rank * local.num_heads * dim, local.num_heads * dim, config.num_heads * dim)

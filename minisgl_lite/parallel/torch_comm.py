@@ -12,6 +12,18 @@ TIMEOUT = timedelta(minutes=10)
 """How long a rank waits in a collective for one that is alive but does not come."""
 
 
+def open_store(port: int | None = None) -> Any:
+    """A store of torch.distributed on this machine: a new one, at a port that is free, or the one at `port`."""
+    server = port is None
+    return dist.TCPStore("127.0.0.1", port or 0, is_master=server, wait_for_workers=False)  # type: ignore[attr-defined]
+
+
+def meet_torchrun() -> tuple[Any, int, int]:
+    """Where torchrun has started this process: (the store that all its ranks see, rank, number of ranks)."""
+    store, rank, size = next(iter(dist.rendezvous("env://", timeout=TIMEOUT)))  # type: ignore[attr-defined]
+    return store, rank, size
+
+
 class CollectiveError(RuntimeError):
     """A collective has failed: most often because another rank is gone."""
 
@@ -87,7 +99,7 @@ def _gloo(store: Any, rank: int, size: int, local: bool) -> Any:
     if not local:
         return dist.ProcessGroupGloo(store, rank, size, TIMEOUT)
     # left alone, gloo would look this machine up by its name, which need not lead anywhere
-    options = dist.ProcessGroupGloo._Options()
+    options = dist.ProcessGroupGloo._Options()  # type: ignore[attr-defined]
     options._timeout = TIMEOUT
     options._devices = [dist.ProcessGroupGloo.create_device(hostname="127.0.0.1")]
     return dist.ProcessGroupGloo(store, rank, size, options)
