@@ -9,6 +9,7 @@ import torch
 
 from ..core import Batch, InvariantError, SamplingParams
 from ..engine.choose import Chooser
+from ..kvcache.pages import OutOfPages
 from ..scheduler.scheduler import Scheduler
 from .comm import Communicator
 from .links import Link
@@ -74,16 +75,16 @@ def first_difference(plans: Sequence[Plan]) -> str:
         for name, mine in plans[0].items():
             theirs = plan.get(name)
             if theirs != mine:
-                return f"{name} {_parting(mine, theirs, rank)}"
+                return f"{name}{_parting(mine, theirs, rank)}"
     return ""
 
 
 def _parting(mine: Any, theirs: Any, rank: int) -> str:
     if not isinstance(mine, list) or not isinstance(theirs, list):
-        return f"is {mine} on rank 0 and {theirs} on rank {rank}"
+        return f" is {mine} on rank 0 and {theirs} on rank {rank}"
     at = next((i for i, pair in enumerate(zip(mine, theirs, strict=False)) if pair[0] != pair[1]), None)
     if at is None:
-        return f"has {len(mine)} entries on rank 0 and {len(theirs)} on rank {rank}"
+        return f" has {len(mine)} entries on rank 0 and {len(theirs)} on rank {rank}"
     return f"[{at}] is {mine[at]} on rank 0 and {theirs[at]} on rank {rank}"
 
 
@@ -101,13 +102,17 @@ class AgreeingScheduler(Scheduler):
     def plan(self) -> Batch | None:
         """See Scheduler. Raises InvariantError, on every rank, naming the first difference."""
         batch: Batch | None = None
+        starved: OutOfPages | None = None
         try:
             batch = super().plan()
-        finally:
-            # also when there are too few pages: then all ranks must have come to the same end
-            found = self._link.exchange(described(batch), first_difference)
+        except OutOfPages as error:
+            starved = error
+        mine = described(batch) if starved is None else {"phase": str(starved)}
+        found = self._link.exchange(mine, first_difference)
         if found:
             raise InvariantError(f"round {self.launched}: the ranks have planned different batches: {found}")
+        if starved is not None:
+            raise starved
         return batch
 
 

@@ -76,12 +76,14 @@ class Team:
     """What rank 0 holds of the others, and how it lets go."""
 
     def __init__(self) -> None:
+        self.broken = False
         self.link: LeaderLink | None = None
         self.processes: Processes | None = None
         self.comm: TorchCommunicator | None = None
 
     def lost(self) -> None:
         """One has ended: end the others too, and whatever rank 0 is waiting for."""
+        self.broken = True
         if self.processes is not None:
             self.processes.end(orderly=False)
         if self.comm is not None:
@@ -124,7 +126,7 @@ def _command(config: EngineConfig, custom: Custom, seat: Seat, team: Team, link:
         here, compare, team.comm = _meet(config, seat, link)
         return rank_parts(here, custom, team.comm, link, compare)
 
-    return in_command(Lead(link, team.end), build)
+    return in_command(Lead(link, team), build)
 
 
 def _follow(order: Callable[[], tuple[EngineConfig, Custom]], seat: Seat, link: FollowerLink) -> int:

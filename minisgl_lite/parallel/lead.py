@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 from ..core import Event, FinishReason, Req
 from ..kvcache.pages import OutOfPages
@@ -18,15 +18,24 @@ Command = tuple[Any, ...]
 """(name, arguments ...): a method of Scheduler, or "step", "check" or "close"."""
 
 
+class Others(Protocol):
+    """The other ranks, as whoever holds their processes sees them. broken: one has ended that was not told to."""
+
+    broken: bool
+
+    def end(self, orderly: bool) -> None:
+        """Let them end by themselves, having been told to, or end them. Must not raise."""
+        ...
+
+
 class Lead:
     """Sends commands to the other ranks, and ends them all when one cannot go on.
 
     What does not hurry is collected and goes out with the next step: one message a round.
     """
 
-    def __init__(self, link: LeaderLink, end: Callable[[bool], None]) -> None:
-        """`end(orderly)` lets the other ranks end by themselves, or ends them; it must not raise."""
-        self.link, self._end = link, end
+    def __init__(self, link: LeaderLink, others: Others) -> None:
+        self.link, self._others = link, others
         self._pending: list[Command] = []
         self.over = ""
         """Why no command can be sent any more; "" while they can."""
@@ -50,6 +59,8 @@ class Lead:
         """
         try:
             yield
+            if self._others.broken:  # on a GPU, a collective that is aborted gives numbers, not an exception
+                raise CollectiveError("another rank has ended")
         except OutOfPages:
             raise
         except BaseException as error:
@@ -65,11 +76,11 @@ class Lead:
         cause: BaseException | None = None
         if isinstance(error, RankError):
             cause = error
-        elif isinstance(error, Exception):  # where a collective failed, somebody else knows why
-            found = self.link.failure(5.0 if isinstance(error, CollectiveError) else 0.1)
+        elif isinstance(error, CollectiveError) or self._others.broken:  # somebody else knows why
+            found = self.link.failure(5.0)
             cause = found if found is not None and found.cause != "lost" else None
         self.over = str(cause or error) or type(error).__name__
-        self._end(False)
+        self._others.end(orderly=False)
         return cause
 
     def close(self) -> None:
@@ -82,7 +93,7 @@ class Lead:
             self.fail(error)
         else:
             self.over = "close was called"
-            self._end(True)
+            self._others.end(orderly=True)
 
 
 class LeadingScheduler:

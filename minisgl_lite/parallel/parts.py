@@ -31,7 +31,9 @@ def rank_parts(config: EngineConfig, custom: Custom, comm: Communicator, link: L
         scheduler=checked(link) if compare else custom.scheduler,
         chooser=lambda: SharedChoice((custom.chooser or find("chooser"))(), comm),
     )
-    return assemble_rank(config, connected)
+    parts = assemble_rank(config, connected)
+    link.exchange(None, len)  # nobody goes on before all are ready
+    return parts
 
 
 def in_command(lead: Lead, build: Callable[[], Parts]) -> Parts:

@@ -65,7 +65,7 @@ class Threads:
     """Rank 0's parts, with the other ranks serving in threads. ended: what the followers' exit statuses were."""
 
     def __init__(self, config: EngineConfig, compare: bool, customs: dict[int, Custom]) -> None:
-        size = config.tp_size
+        size, self.broken = config.tp_size, False
         pipes = [Pipe() for _ in range(size - 1)]
         comms = ThreadCommunicator.group(size)
         self.link = LeaderLink([ours for ours, _ in pipes])
@@ -78,7 +78,7 @@ class Threads:
         for thread in self.threads:
             thread.start()
         self.comms = comms
-        self.lead = Lead(self.link, self._end)
+        self.lead = Lead(self.link, self)
         self.parts = in_command(
             self.lead, lambda: rank_parts(config, customs.get(0, Custom()), comms[0], self.link, compare)
         )
@@ -94,7 +94,7 @@ class Threads:
         if self.ended[comm.rank]:
             comm.leave()
 
-    def _end(self, orderly: bool) -> None:
+    def end(self, orderly: bool) -> None:
         if not orderly:
             self.comms[0].leave()
             self.link.close()
