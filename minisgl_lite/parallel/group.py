@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from ..assembly import Custom, Parts
+from ..assembly import Custom, Parts, context_length
 from ..config import EngineConfig
 from ..models.checkpoint import Checkpoint, as_device, locate
 from ..models.config import ModelConfig
@@ -57,7 +57,9 @@ def launch(config: EngineConfig, custom: Custom | None = None) -> Parts:
     custom = Custom() if custom is None else custom
     if custom.load is None:
         folder = locate(config.model)
-        require_divisible(ModelConfig.from_folder(folder, config.max_seq_len), config.tp_size)
+        model = ModelConfig.from_folder(folder, config.max_seq_len)
+        require_divisible(model, config.tp_size)
+        context_length(config, model.max_seq_len)
         config = replace(config, model=str(folder))
     return _start(config, custom) if started == 1 else _join(config, custom)
 

@@ -1,0 +1,115 @@
+"""Random streams with aborts on two ranks that torchrun has started, each with a hash seed of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.helpers.checkpoints import TIE_GAP, hf_greedy, make_checkpoint, random_prompts
+from workbook.tree import ROOT
+
+NEW = 10
+STREAM = """
+import json, os, random, sys
+rank = os.environ["RANK"]
+if os.environ.get("PYTHONHASHSEED") != str(int(rank) + 1):  # sets are ordered differently on each rank
+    os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | {"PYTHONHASHSEED": str(int(rank) + 1)})
+from minisgl_lite import LLM, SamplingParams
+job = json.loads(open(sys.argv[1]).read())
+draw, events, prompts, aborted = random.Random(job["seed"]), [], {}, set()
+with LLM(job["folder"], device="cpu", tp_size=2, page_size=2, num_pages=40, max_running_req=3,
+         max_extend_tokens=9, max_seq_len=48) as llm:
+    for step in range(job["steps"]):
+        if step % 50 < 35:  # then idle for a while
+            for _ in range(draw.choice([0, 0, 1, 2])):
+                index, new = draw.randrange(len(job["prompts"])), draw.randint(1, job["new"])
+                uid = llm.submit(job["prompts"][index], SamplingParams(max_tokens=new))
+                prompts[uid] = index, new
+            if draw.random() < 0.15 and prompts:
+                uid = draw.choice(list(prompts)[-6:])
+                llm.abort(uid)
+                aborted.add(uid)
+        events += llm.step()
+        if step % 20 == 0:
+            llm.check_invariants()
+    while llm.has_work:
+        events += llm.step()
+    llm.check_invariants()
+    hits = sum(start > 0 for r in llm.trace if r.phase == "prefill" for start in r.starts)
+print(json.dumps({"events": events, "prompts": prompts, "aborted": sorted(aborted), "hits": hits, "rank": rank}))
+"""
+
+
+def torchrun(tmp_path, script, *arguments, size=2, **variables):
+    """Run a script on `size` ranks as torchrun does; (status, stdout, stderr)."""
+    path = tmp_path / "script.py"
+    path.write_text(script, encoding="utf-8")
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={size}"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **variables}
+    done = subprocess.run(
+        [*command, str(path), *map(str, arguments)], capture_output=True, text=True, env=environment, timeout=240
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("qwen2")
+    model = make_checkpoint(folder, "qwen2", vocab_size=129)
+    prompts = random_prompts(6, 3, 12, seed=5)
+    prompts += [prompt + tail for prompt in prompts[:3] for tail in random_prompts(2, 2, 9, seed=8)]
+    answers = [hf_greedy(model, prompt, NEW) for prompt in prompts]
+    return folder, prompts, [(ids, gap >= TIE_GAP) for ids, gap in answers]
+
+
+def test_a_random_stream_with_aborts_idle_spells_and_prefix_hits(tmp_path, known):
+    folder, prompts, answers = known
+    job = {"folder": str(folder), "prompts": prompts, "new": NEW, "seed": 11, "steps": 200}
+    path = tmp_path / "job.json"
+    path.write_text(json.dumps(job), encoding="utf-8")
+    status, out, err = torchrun(tmp_path, STREAM, path, MINISGL_LITE_CHECK_RANKS="1")
+    assert status == 0, err[-3000:]
+    (told,) = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+    assert told["rank"] == "0", "in other ranks nothing below the LLM runs"
+    assert told["hits"] > 20
+    tokens = {uid: [] for uid in told["prompts"]}
+    reasons = {}
+    for uid, token, reason in told["events"]:
+        if token is not None and reason != "stop":
+            tokens[str(uid)].append(token)
+        if reason:
+            assert str(uid) not in reasons
+            reasons[str(uid)] = reason
+    assert reasons.keys() == tokens.keys()
+    assert len(reasons) > 60
+    assert sum(reason == "abort" for reason in reasons.values()) > 5
+    for uid, (index, new) in told["prompts"].items():
+        want, sure = answers[index]
+        if not sure:
+            continue
+        got = tokens[uid]
+        assert got == want[: len(got)], f"request {uid}"
+        if reasons[uid] != "abort":
+            assert len(got) == min(new, len(want)), f"request {uid}: {reasons[uid]}"
+
+
+def test_torchrun_must_start_as_many_ranks_as_tp_size(tmp_path, known):
+    script = "import sys; from minisgl_lite import LLM; LLM(sys.argv[1], device='cpu', tp_size=4)"
+    status, _, err = torchrun(tmp_path, script, known[0])
+    assert status != 0
+    assert "tp_size is 4, but WORLD_SIZE is 2" in err
+
+
+@pytest.mark.slow
+def test_ranks_with_other_options_are_refused(tmp_path, known):
+    script = (
+        "import os, sys; from minisgl_lite import LLM\n"
+        "LLM(sys.argv[1], device='cpu', tp_size=2, max_running_req=4 + int(os.environ['RANK']))"
+    )
+    status, _, err = torchrun(tmp_path, script, known[0])
+    assert status != 0
+    assert "rank 1 was given EngineConfig(" in err
