@@ -77,8 +77,9 @@ class Seat:
 class Team:
     """What rank 0 holds of the others, and how it lets go."""
 
-    def __init__(self) -> None:
-        self.broken = False
+    def __init__(self, port: int = 0) -> None:
+        """port: the one at which torch.distributed's store listens, where it is ours."""
+        self.port, self.broken = port, False
         self.link: LeaderLink | None = None
         self.processes: Processes | None = None
         self.comm: TorchCommunicator | None = None
@@ -107,8 +108,8 @@ def _start(config: EngineConfig, custom: Custom) -> Parts:
         order = pickle.dumps((config, custom))
     except Exception as error:
         raise ValueError(f"custom must reach the other ranks: name parts that can be imported ({error})") from None
-    team, key = Team(), secrets.token_bytes(32)
     store, server = open_store(), socket.create_server(("127.0.0.1", 0))
+    team, key = Team(store.port), secrets.token_bytes(32)
     threads = max(1, torch.get_num_threads() // config.tp_size)
     jobs = [(rank, server.getsockname(), key, store.port, threads) for rank in range(1, config.tp_size)]
     try:
