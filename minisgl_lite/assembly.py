@@ -79,9 +79,8 @@ def assemble(config: EngineConfig, custom: Custom | None = None) -> Parts:
     that this tree does not have yet; both before weights are read where that is possible.
     """
     refuse_absent(config)
-    if config.tp_size == 1:
-        return assemble_rank(config, Custom() if custom is None else custom)
-    parts: Parts = find("tp_size", "on")(config, Custom() if custom is None else custom)
+    build = assemble_rank if config.tp_size == 1 else find("tp_size", "on")
+    parts: Parts = build(config, Custom() if custom is None else custom)
     return parts
 
 
@@ -162,8 +161,7 @@ def with_graphs(config: EngineConfig, engine: Engine, checkpoint: Checkpoint) ->
 
 
 def build_engine(
-    config: EngineConfig, checkpoint: Checkpoint, max_seq_len: int, chooser: Any, attention_backend: AttentionName,
-    pages: int,
+    config: EngineConfig, checkpoint: Checkpoint, max_seq_len: int, chooser: Any, backend: AttentionName, pages: int
 ) -> Engine:
     """The tensors: a pool of `pages` pages and the tables for a loaded checkpoint, on its device."""
     from .engine.engine import Engine, fetch_in_order
@@ -173,9 +171,9 @@ def build_engine(
     model, dtype, device = checkpoint.local, checkpoint.dtype, checkpoint.device
     pool = KVPool(model.num_layers, pages, config.page_size, model.num_kv_heads, model.head_dim, dtype, device)
     tables = Tables(config.max_running_req, max_seq_len, config.page_size, device)
-    attention = find("attention_backend", attention_backend)(pool)
+    attention = find("attention_backend", backend)(pool)
     decoder = checkpoint.decoder
-    if attention_backend == "flashinfer" and CHOICES["gpu_decoder"]["on"].here:
+    if backend == "flashinfer" and CHOICES["gpu_decoder"]["on"].here:
         decoder = find("gpu_decoder", "on")(decoder, pool)
     # a CPU does its work when it is asked to; only on a GPU does something else run while results are fetched
     behind = device.type == "cuda" and find("overlap", config.overlap) is not Loop

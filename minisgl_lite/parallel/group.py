@@ -36,7 +36,7 @@ MEETING = "minisgl_lite"
 """Key of torchrun's store under which rank 0 says where it can be called."""
 
 
-def launch(config: EngineConfig, custom: Custom | None = None) -> Parts:
+def launch(config: EngineConfig, custom: Custom) -> Parts:
     """Rank 0's parts of an engine on config.tp_size ranks; the other ranks run when this returns.
 
     Raises ValueError, before anything is started, for a model that cannot be split so and for more ranks than GPUs;
@@ -54,7 +54,6 @@ def launch(config: EngineConfig, custom: Custom | None = None) -> Parts:
     here = int(os.environ.get("LOCAL_WORLD_SIZE", started)) if started > 1 else config.tp_size
     if device.type == "cuda" and here > torch.cuda.device_count():
         raise ValueError(f"tp_size asks for {here} GPUs on this machine, which has {torch.cuda.device_count()}")
-    custom = Custom() if custom is None else custom
     if custom.load is None:
         folder = locate(config.model)
         model = ModelConfig.from_folder(folder, config.max_seq_len)

@@ -66,4 +66,4 @@ class ParallelLMHead(nn.Module):
         """[N, hidden] -> [N, vocab], the same on every rank."""
         parts = self._comm.all_gather(F.linear(hidden, self.weight))
         # [ranks, N, rows] lies rank by rank in memory; a row of logits is made of all ranks' parts of this row
-        return parts.transpose(0, 1).flatten(1)[:, : self.vocab_size]
+        return parts.transpose(0, 1).flatten(1)[:, : self.vocab_size].contiguous()

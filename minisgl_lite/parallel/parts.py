@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from ..assembly import Custom, Parts, Schedule, assemble_rank, find
+from ..assembly import Custom, Parts, Schedule, assemble_rank
 from ..config import EngineConfig
 from ..models.checkpoint import load
 from .agree import SharedChoice, checked
@@ -29,7 +29,7 @@ def rank_parts(config: EngineConfig, custom: Custom, comm: Communicator, link: L
         load=partial(custom.load or load, split=partial(Shard, comm=comm)),
         pages=lambda most: link.exchange(most, min),
         scheduler=checked(link) if compare else custom.scheduler,
-        chooser=lambda: SharedChoice((custom.chooser or find("chooser"))(), comm),
+        around_chooser=lambda chooser: SharedChoice(chooser, comm),
     )
     parts = assemble_rank(config, connected)
     link.exchange(None, len)  # nobody goes on before all are ready

@@ -102,7 +102,7 @@ class Shard:
     def connect(self, decoder: Decoder) -> None:
         """Replace the modules of `decoder` in which ranks talk; they keep their parameters, and these their names."""
         comm, embedding, head = self.comm, decoder.embed_tokens, decoder.lm_head
-        decoder.embed_tokens = VocabParallelEmbedding(embedding, comm)  # type: ignore[assignment]
+        decoder.embed_tokens = VocabParallelEmbedding(embedding, comm)
         decoder.lm_head = ParallelLMHead(head, self.config.vocab_size, comm)  # type: ignore[assignment]
         for layer in decoder.layers:
             for block, name in ((layer.self_attn, "o_proj"), (layer.mlp, "down_proj")):
