@@ -1,0 +1,11 @@
+"""wrong: cached-part-forgotten
+
+Lays out the new positions only, as if nothing were in the pool yet.
+"""
+
+
+def page_layout(starts: Sequence[int], lens: Sequence[int], page_size: int) -> PageLayout:
+    totals = list(lens)
+    counts = [-(-total // page_size) for total in totals]
+    last = [(total - 1) % page_size + 1 for total in totals]
+    return PageLayout(counts, [0, *accumulate(counts)], last)

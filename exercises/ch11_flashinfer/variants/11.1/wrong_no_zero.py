@@ -1,0 +1,11 @@
+"""wrong: ends-without-zero
+
+Leaves out the 0 in front.
+"""
+
+
+def page_layout(starts: Sequence[int], lens: Sequence[int], page_size: int) -> PageLayout:
+    totals = [start + n for start, n in zip(starts, lens, strict=True)]
+    counts = [-(-total // page_size) for total in totals]
+    last = [(total - 1) % page_size + 1 for total in totals]
+    return PageLayout(counts, [*accumulate(counts)], last)
