@@ -24,7 +24,7 @@ from ..models.checkpoint import Checkpoint, as_device, locate
 from ..models.config import ModelConfig
 from .follow import follow
 from .lead import Lead
-from .links import FollowerLink, LeaderLink, Link, accept, call
+from .links import FollowerLink, LeaderLink, Link, RankError, accept, call
 from .parts import in_command, rank_parts
 from .processes import Processes
 from .shard import require_divisible
@@ -78,14 +78,16 @@ class Team:
 
     def __init__(self, port: int = 0) -> None:
         """port: the one at which torch.distributed's store listens, where it is ours."""
-        self.port, self.broken = port, False
+        self.port = port
+        self.broken: RankError | None = None
         self.link: LeaderLink | None = None
         self.processes: Processes | None = None
         self.comm: TorchCommunicator | None = None
 
     def lost(self) -> None:
         """One has ended: end the others too, and whatever rank 0 is waiting for."""
-        self.broken = True
+        if self.processes is not None and (ended := self.processes.first_ended()):
+            self.broken = RankError(ended[0], "ended", f"exit status {ended[1]}")
         if self.processes is not None:
             self.processes.end(orderly=False)
         if self.comm is not None:

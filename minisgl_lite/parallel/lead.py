@@ -21,7 +21,7 @@ Command = tuple[Any, ...]
 class Others(Protocol):
     """The other ranks, as whoever holds their processes sees them. broken: one has ended that was not told to."""
 
-    broken: bool
+    broken: RankError | None
 
     def end(self, orderly: bool) -> None:
         """Let them end by themselves, having been told to, or end them. Must not raise."""
@@ -59,7 +59,9 @@ class Lead:
         """
         try:
             yield
-            if self._others.broken:  # on a GPU, a collective that is aborted gives numbers, not an exception
+            if (
+                self._others.broken is not None
+            ):  # on a GPU, a collective that is aborted gives numbers, not an exception
                 raise CollectiveError("another rank has ended")
         except OutOfPages:
             raise
@@ -73,12 +75,11 @@ class Lead:
 
     def fail(self, error: BaseException) -> BaseException | None:
         """End all ranks because of `error`; what another rank says was the cause, if it is a rank that failed."""
-        cause: BaseException | None = None
-        if isinstance(error, RankError):
-            cause = error
-        elif isinstance(error, CollectiveError) or self._others.broken:  # somebody else knows why
-            found = self.link.failure(5.0)
-            cause = found if found is not None and found.cause != "lost" else None
+        cause = error if isinstance(error, RankError) else None
+        if cause is None and (isinstance(error, CollectiveError) or self._others.broken is not None):
+            cause = self.link.failure(5.0)  # somebody else knows why
+        if cause is not None and cause.cause != "failed":
+            cause = self._others.broken or (cause if cause.cause == "ended" else None)
         self.over = str(cause or error) or type(error).__name__
         self._others.end(orderly=False)
         return cause

@@ -65,6 +65,11 @@ class Processes:
         """Process ids, rank by rank."""
         return [process.pid for process in self._processes]
 
+    def first_ended(self) -> tuple[int, int] | None:
+        """(rank, exit status) of one that has ended; of several, one that was killed or crashed."""
+        ended = [(rank, s) for rank, p in enumerate(self._processes, 1) if (s := p.poll()) is not None]
+        return min(ended, key=lambda pair: pair[1] in (0, 1), default=None)
+
     def require_alive(self) -> None:
         """Raise ChildProcessError when one has ended."""
         for rank, process in enumerate(self._processes, 1):

@@ -65,7 +65,7 @@ class Threads:
     """Rank 0's parts, with the other ranks serving in threads. ended: what the followers' exit statuses were."""
 
     def __init__(self, config: EngineConfig, compare: bool, customs: dict[int, Custom]) -> None:
-        size, self.broken = config.tp_size, False
+        size, self.broken = config.tp_size, None
         pipes = [Pipe() for _ in range(size - 1)]
         comms = ThreadCommunicator.group(size)
         self.link = LeaderLink([ours for ours, _ in pipes])
