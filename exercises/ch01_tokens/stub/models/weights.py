@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -13,6 +14,8 @@ from .decoder import Decoder
 from .hf_json import CheckpointError, Fields, describe_os_error
 
 SINGLE, INDEX = "model.safetensors", "model.safetensors.index.json"
+Read = Callable[[Any, str], torch.Tensor]
+"""(an open safetensors file, the name of a tensor in it) -> what is wanted of that tensor."""
 FUSED = {"qkv_proj": ("q_proj", "k_proj", "v_proj"), "gate_up_proj": ("gate_proj", "up_proj")}
 
 
@@ -32,10 +35,11 @@ def files(folder: Path) -> dict[Path, set[str] | None]:
     return wanted
 
 
-def stream(folder: Path) -> Iterator[tuple[str, torch.Tensor]]:
+def stream(folder: Path, read: Read | None = None) -> Iterator[tuple[str, torch.Tensor]]:
     """Each tensor of a checkpoint under its Hugging Face name, on the CPU, one at a time.
 
-    Raises CheckpointError naming a file that is missing, unreadable, truncated or broken.
+    read: what to take of each tensor; None takes all of it. Raises CheckpointError naming a file that is missing,
+    unreadable, truncated or broken.
     """
     for path, wanted in files(folder).items():
         if not path.exists():
@@ -44,7 +48,7 @@ def stream(folder: Path) -> Iterator[tuple[str, torch.Tensor]]:
             with safe_open(path, framework="pt") as file:
                 for name in file.keys():  # noqa: SIM118  (not a dict)
                     if wanted is None or name in wanted:
-                        yield name, file.get_tensor(name)
+                        yield name, file.get_tensor(name) if read is None else read(file, name)
         except SafetensorError as error:
             raise CheckpointError(f"{path}: broken or truncated ({error}); download it again") from None
         except OSError as error:
