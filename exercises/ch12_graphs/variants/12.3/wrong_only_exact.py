@@ -1,0 +1,24 @@
+"""wrong: graph-not-used
+
+Uses a graph only where it fits exactly.
+"""
+
+
+class DecodeGraph:
+    def run(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        padded = pad(batch, self.size)
+        self._attention.plan(padded.starts)
+        (flat,) = upload(self._entries.device, padded.rows + padded.starts + padded.pages)
+        self._entries.copy_(flat.view(3, self.size))
+        self._launch()
+        n = len(batch.starts)
+        return self.logits[:n], self.rows[:n], self.ends[:n]
+
+
+class GraphRunner:
+    @torch.inference_mode()
+    def forward_batch(self, batch: Batch) -> ForwardOutput:
+        graph = self.graphs.get(len(batch.reqs)) if batch.phase == "decode" else None
+        if graph is None:
+            return self.engine.forward_batch(batch)
+        return self.engine.choose_from(batch, *graph.run(batch))
