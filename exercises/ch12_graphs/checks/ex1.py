@@ -67,11 +67,11 @@ def name_fit(entries: int, got: object, want: int | None) -> str:
     """What a wrong bucket says about the mistake."""
     if want is None:
         return "fits-where-nothing-does"
-    if type(got) is not int:
-        return "finds-nothing"
-    if got < entries:
+    if type(got) is int and got < entries:
         return "too-small"
-    return "just-enough-is-refused" if want == entries else "not-the-smallest"
+    if want == entries and type(got) in (int, type(None)):
+        return "just-enough-is-refused"
+    return "not-the-smallest" if type(got) is int else "finds-nothing"
 
 
 def check_every_batch(ask: Ask, rng: Random) -> Result:
