@@ -26,7 +26,7 @@ class Call(NamedTuple):
     in_place: bool
 
 
-class Tape(TorchDispatchMode):
+class Tape(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """What a CUDA graph is, in the small: operations with the addresses of their inputs and outputs, and no Python.
 
     While it is entered it records what runs. Called, it does it again: the same operations on the same tensors, in the
@@ -35,7 +35,7 @@ class Tape(TorchDispatchMode):
     """
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.calls: list[Call] = []
 
     def __torch_dispatch__(
