@@ -218,7 +218,10 @@ class Accounted:
 
 
 def probe_generate(args: dict[str, Any]) -> dict[str, Any]:
-    """The bundled model with graphs on tape of the student's sizes: token ids, and what was written beside them."""
+    """The bundled model with graphs on tape of the student's sizes, request `i` submitted before step arrivals[i].
+
+    Invariants are checked after every step. Answers with the token ids, and with what was written beside them.
+    """
     watched: list[Accounted] = []
 
     def loop(scheduler: Any, engine: Any, note: Any) -> Loop:
@@ -232,11 +235,20 @@ def probe_generate(args: dict[str, Any]) -> dict[str, Any]:
     config = {"num_pages": args["pages"], "page_size": args["page_size"], "max_running_req": args["rows"]}
     params = [SamplingParams(max_tokens=n, ignore_eos=True) for n in args["tokens"]]
     options = {**config, "max_seq_len": 128, "cache_type": "naive"}
+    told: list[list[int]] = [[] for _ in params]
+    numbers: dict[int, int] = {}
     with LLM("tiny", custom=Custom(loop=loop), **options) as llm:
-        name = f"graphs up to {args['most']}, {len(params)} prompts: LLM.generate"
-        outputs = call(llm.generate, args["prompts"], params, name=name)
-        llm.check_invariants()
-    return {"tokens": [out.token_ids for out in outputs], "foreign": watched[0].foreign[:5]}
+        name = f"graphs up to {args['most']}: LLM.step"
+        step = 0
+        while llm.has_work or len(numbers) < len(params):
+            for number, at in enumerate(args["arrivals"]):
+                if at == step:
+                    numbers[llm.submit(args["prompts"][number], params[number])] = number
+            for uid, token, _ in call(llm.step, name=name):
+                told[numbers[uid]] += [] if token is None else [token]
+            llm.check_invariants()
+            step += 1
+    return {"tokens": told, "foreign": watched[0].foreign[:5]}
 
 
 @torch.inference_mode()

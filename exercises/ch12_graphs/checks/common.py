@@ -65,14 +65,17 @@ def judge_written(got: dict[str, Any], entries: list[Entry], size: int) -> Resul
 
 
 def check_end_to_end(ask: Ask, rng: Random) -> Result:
-    """The bundled model with graphs up to 8: Hugging Face's tokens for 1 to 9 requests, and nothing else written."""
+    """The bundled model with graphs up to 8: Hugging Face's tokens for up to 9 requests at a time, and nothing else written."""
     runs = [run for run in ask.oracle() if len(run.ids) <= 64 and len(run.output_ids) >= 14]
     result = Result.ok()
     for page_size, overlap in ((1, True), (16, False)):
         some: list[OracleLike] = rng.sample(runs, 9)
         tokens = [rng.randint(2, 14) for _ in some]
         prompts = [list(run.ids) for run in some]
+        # some arrive while others run: batches of every size come by
+        arrivals = [0 if i < 5 else rng.randint(0, 6) for i in range(len(some))]
         args = {"prompts": prompts, "tokens": tokens, "page_size": page_size, "overlap": overlap, "most": MOST}
+        args["arrivals"] = arrivals
         got = ask("generate", {**args, "pages": 1024 // page_size, "rows": 9}, seconds=60.0)
         where = f"page size {page_size}, graphs up to {MOST}"
         result = compare_streams(some, got["tokens"], bound=TIE_GAP, note=f"With {where}.")
