@@ -65,9 +65,9 @@ def judge_written(got: dict[str, Any], entries: list[Entry], size: int) -> Resul
 
 
 def check_end_to_end(ask: Ask, rng: Random) -> Result:
-    """The bundled model with graphs up to 8: Hugging Face's tokens for up to 9 requests at a time, and nothing else written."""
+    """The bundled model with graphs up to 8: Hugging Face's tokens for 1 to 9 requests, and nothing else written."""
     runs = [run for run in ask.oracle() if len(run.ids) <= 64 and len(run.output_ids) >= 14]
-    result = Result.ok()
+    told = Result.ok()
     for page_size, overlap in ((1, True), (16, False)):
         some: list[OracleLike] = rng.sample(runs, 9)
         tokens = [rng.randint(2, 14) for _ in some]
@@ -79,7 +79,7 @@ def check_end_to_end(ask: Ask, rng: Random) -> Result:
         got = ask("generate", {**args, "pages": 1024 // page_size, "rows": 9}, seconds=60.0)
         where = f"page size {page_size}, graphs up to {MOST}"
         result = compare_streams(some, got["tokens"], bound=TIE_GAP, note=f"With {where}.")
-        if result.verdict == "failed":
+        if result.verdict not in ("ok", "tie"):
             return result
         short = [i for i, (ids, n) in enumerate(zip(got["tokens"], tokens, strict=True)) if len(ids) != n]
         if short:
@@ -89,4 +89,5 @@ def check_end_to_end(ask: Ask, rng: Random) -> Result:
             slug = "writes-into-a-foreign-page" if what == "slot" else "writes-into-a-foreign-row"
             message = f"{where}: batch {batch} changed {what} {place}, which none of its entries owns"
             return Result.failed(slug, message)
-    return result
+        told = result if told.verdict == "ok" else told  # a tie is not forgotten
+    return told
