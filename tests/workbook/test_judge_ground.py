@@ -113,7 +113,7 @@ TRICKS = {
     "wrong elsewhere": ("return a", ""),  # right for what its own check asks
     "exits": ("return min(a, b)", "\nimport sys, os\n'toy.desk' in sys.modules and os._exit(0)\n"),
     "sys.exit": ("return min(a, b)", "\nimport sys\nif 'toy.desk' in sys.modules: sys.exit(0)\n"),
-    "hangs": ("return min(a, b)", "\nimport sys\nwhile 'toy.desk' in sys.modules: pass\n"),
+    "hangs": ("return min(a, b)", "\nimport sys, time\nwhile 'toy.desk' in sys.modules: time.sleep(0.1)\n"),
     "patches the probe": (
         "return min(a, b)",
         "\nimport sys, types\nif 'toy.desk' in sys.modules:\n"

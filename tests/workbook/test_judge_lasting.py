@@ -4,14 +4,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests.helpers.judging import BLANK, edit, judge
 from tests.helpers.toybook import make_toybook
 from workbook.judge.bench import load_bench
+from workbook.judge.desk import torch_state, torch_state_at_first
 from workbook.judge.gone import ProbeRaised, ProcessGone
 from workbook.judge.grade import job_of
 from workbook.judge.job import Job
-from workbook.judge.lasting import MOST_JOBS, Shift
+from workbook.judge.lasting import Shift
 from workbook.student import workplaces
 
 PROBES = """import os
@@ -91,14 +93,21 @@ def test_nothing_that_was_left_is_found(jobs: Jobs) -> None:
         "import threading, time; threading.Thread(target=time.sleep, args=(60,), daemon=True).start()",
         "import os, tempfile; os.chdir(tempfile.gettempdir())",
         "import torch; torch.set_default_dtype(torch.float64)",
-        "import torch; torch.set_grad_enabled(False)",
     ],
-    ids=["thread", "folder", "dtype", "gradients"],
+    ids=["thread", "folder", "dtype"],
 )
 def test_a_process_that_is_not_as_new_is_replaced(jobs: Jobs, code: str) -> None:
     with Shift() as shift:
         first, second = ask(shift, jobs(1), code), ask(shift, jobs(2))
     assert first[0] != second[0]
+
+
+def test_torchs_settings_are_known() -> None:
+    assert torch_state(torch) == torch_state_at_first(torch)
+    for settings in (torch.no_grad(), torch.inference_mode(), torch.device("meta")):
+        with settings:
+            assert torch_state(torch) != torch_state_at_first(torch)
+    assert torch_state(torch) == torch_state_at_first(torch)
 
 
 def test_torch_stays_and_its_seed_does_not(jobs: Jobs) -> None:
@@ -142,9 +151,10 @@ def test_output_is_that_of_the_text(jobs: Jobs) -> None:
     assert said == ["number 0\n", "number 1\n"]
 
 
-def test_processes_are_replaced_after_so_many_texts(jobs: Jobs) -> None:
+def test_processes_are_replaced_after_so_many_texts(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workbook.judge.lasting.MOST_JOBS", 3)
     with Shift() as shift:
-        seen = [ask(shift, jobs(number))[0] for number in range(MOST_JOBS + 1)]
+        seen = [ask(shift, jobs(number))[0] for number in range(4)]
     assert len(set(seen[:-1])) == 1
     assert seen[-1] != seen[0]
 

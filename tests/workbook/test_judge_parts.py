@@ -12,7 +12,7 @@ from tests.helpers.toybook import make_toybook
 from workbook.judge import cli, oracles
 from workbook.judge.checklib import compare_rounds, compare_streams, tied
 from workbook.judge.commands import watch
-from workbook.judge.finder import graft
+from workbook.judge.parts import graft
 from workbook.judge.session import Session
 from workbook.judge.values import NotAValue, decode, plain
 from workbook.judge.variants import apply_variant

@@ -1,10 +1,13 @@
 """Chapters of modules, the drawing, and hiding what comes later."""
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
 
-from workbook.tree import ROOT, chapter_of_source, package_modules, render_tree
+import pytest
+
+from workbook.tree import ROOT, chapter_of_source, docstring_of, module_files, package_modules, render_tree
 
 
 def test_the_chapter_is_read_from_the_docstring_alone() -> None:
@@ -12,6 +15,38 @@ def test_the_chapter_is_read_from_the_docstring_alone() -> None:
     assert chapter_of_source('"""Chapter 12: more.\n\nSee Chapter 03."""\n') == 12
     assert chapter_of_source('"""No number: Chapter 7."""\n') is None
     assert chapter_of_source("# Chapter 07\n") is None
+    assert chapter_of_source('x = 1\n"""Chapter 07."""\n') is None
+
+
+def test_a_docstring_is_what_python_takes_for_it() -> None:
+    for path in (*module_files().values(), *(ROOT / "workbook").rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        assert docstring_of(text) == (ast.get_docstring(ast.parse(text)) or ""), path
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "# no\n",
+        '"""a"""',
+        '"""a""" + b\n',
+        '"""a"""; b = 1\n',
+        '"""a"""  # a comment\n',
+        '"""a"""\n"""b"""\n',
+        '"""a" "b\n"""\n',
+        '"""a\\"""b"""\n',
+        'r"""a"""\n',
+        'f"""a"""\n',
+        '"""a""" \\\n"""b"""\n',
+        '# -*- coding: utf-8 -*-\n"""a"""\n',
+        '\n\n"""a\n    b\n    """\n',
+        "'''a'''\n",
+        '"a"\n',
+    ],
+)
+def test_docstrings_of_all_forms(text: str) -> None:
+    assert docstring_of(text) == (ast.get_docstring(ast.parse(text)) or "")
 
 
 def test_modules_have_their_chapters() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -35,6 +34,8 @@ def call(function: Callable[..., Any], *args: Any, returns: type | None = None, 
 
 def describe_call(function: Callable[..., Any], args: tuple[Any, ...], name: str = "") -> str:
     """`rotate(x [5, 3, 8], cos [5, 1, 8], sin [5, 1, 8])`"""
+    import inspect  # here: it takes a process longer to import than to start, and few need it
+
     parameters: list[str] = []
     with contextlib.suppress(TypeError, ValueError):
         parameters = list(inspect.signature(function).parameters)

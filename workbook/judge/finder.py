@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import base64
 import importlib.abc
 import importlib.machinery
@@ -14,7 +13,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import CodeType, ModuleType
 
-from ..source import find, has_docstring
 from .job import Job, Part
 
 PROBES = "exercise_probes"
@@ -74,20 +72,6 @@ def code_of(part: Part) -> CodeType:
         raise ValueError(part.fault)
     code: CodeType = marshal.loads(base64.b64decode(part.code))
     return code
-
-
-def graft(tree: ast.Module, donor: ast.Module, names: Sequence[str]) -> ast.Module:
-    """`tree` with the bodies and signatures of `names` taken from `donor`; the rest keeps its line numbers."""
-    for name in names:
-        mine, theirs = find(tree, name), find(donor, name)
-        if isinstance(mine, ast.ClassDef) or isinstance(theirs, ast.ClassDef):
-            raise ValueError(f"{name} is a class")
-        docstring = mine.body[:1] if has_docstring(mine) else []
-        body = theirs.body[1:] if has_docstring(theirs) else theirs.body
-        for node in (n for part in [theirs.args, *body] for n in ast.walk(part) if hasattr(n, "lineno")):
-            ast.copy_location(node, mine)
-        mine.body, mine.args = [*docstring, *body], theirs.args
-    return tree
 
 
 def install(job: Job) -> list[object]:

@@ -8,10 +8,9 @@ import marshal
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..source import compiled, parse
+from ..source import compiled, find, has_docstring, parse
 from ..spec import Exercise
 from ..student import Workplace
-from .finder import graft
 from .job import Part
 
 
@@ -46,6 +45,20 @@ def parts_of(place: Workplace, text: str, shown: str, own: Sequence[Piece] = ())
 def borrowed(place: Workplace, text: str, beside: Sequence[Exercise] = ()) -> list[str]:
     """Qualnames that the text gets from the reference; the reference itself needs none."""
     return place.borrowed(text, beside) if text != place.reference else []
+
+
+def graft(tree: ast.Module, donor: ast.Module, names: Sequence[str]) -> ast.Module:
+    """`tree` with the bodies and signatures of `names` taken from `donor`; the rest keeps its line numbers."""
+    for name in names:
+        mine, theirs = find(tree, name), find(donor, name)
+        if isinstance(mine, ast.ClassDef) or isinstance(theirs, ast.ClassDef):
+            raise ValueError(f"{name} is a class")
+        docstring = mine.body[:1] if has_docstring(mine) else []
+        body = theirs.body[1:] if has_docstring(theirs) else theirs.body
+        for node in (n for part in [theirs.args, *body] for n in ast.walk(part) if hasattr(n, "lineno")):
+            ast.copy_location(node, mine)
+        mine.body, mine.args = [*docstring, *body], theirs.args
+    return tree
 
 
 def _part(place: Workplace, text: str, shown: str, beside: Sequence[Exercise]) -> Part:
