@@ -67,6 +67,7 @@ class Parts:
     max_seq_len: int
     chooser: Any
     engine: Engine
+    runner: Runner
     schedule: Schedule
     close: Callable[[], None] = lambda: None
     """Lets go of what is not memory: the processes of other ranks."""
@@ -105,7 +106,7 @@ def assemble_rank(config: EngineConfig, custom: Custom) -> Parts:
     runner = with_graphs(config, engine, checkpoint)
     num_pages = engine.pool.k.shape[1] // config.page_size
     schedule = assemble_scheduler(config, num_pages, lambda _: runner, custom)
-    return Parts(config, checkpoint, max_seq_len, chooser, engine, schedule)
+    return Parts(config, checkpoint, max_seq_len, chooser, engine, runner, schedule)
 
 
 def refuse_absent(config: EngineConfig) -> None:

@@ -98,6 +98,11 @@ class GraphRunner:
             return self.engine.forward_batch(batch)
         return self.engine.choose_from(batch, *self.graphs[size].run(batch))
 
+    def close(self) -> None:
+        """Forget the graphs: every batch goes to the engine from now on. What they recorded can then be torn down."""
+        self.graphs.clear()
+        self._sizes.clear()
+
     def now(self) -> float:
         """See Runner."""
         return self.engine.now()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ..assembly import Parts
 from ..kvcache.pages import OutOfPages
-from .lead import Command
+from .lead import Command, Others
 from .links import FollowerLink
 from .torch_comm import CollectiveError
 
@@ -37,7 +37,7 @@ def carry_out(command: Command, parts: Parts, link: FollowerLink) -> None:
         getattr(scheduler, name)(*args)
 
 
-def follow(link: FollowerLink, build: Callable[[], Parts]) -> int:
+def follow(link: FollowerLink, others: Others, build: Callable[[], Parts]) -> int:
     """Build a rank's parts and serve rank 0; whatever goes wrong is told to it. Returns an exit status."""
     try:
         serve(build(), link)
@@ -52,4 +52,5 @@ def follow(link: FollowerLink, build: Callable[[], Parts]) -> int:
         return 1
     finally:
         link.close()
+        others.end(orderly=True)
     return 0

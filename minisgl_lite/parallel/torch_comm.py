@@ -46,6 +46,7 @@ class TorchCommunicator:
         """
         self.rank, self.size = rank, size
         self._cuda = device.type == "cuda"
+        self._options = [_in_line(f"{what}Options") for what in ("Allreduce", "Allgather", "Broadcast")]
         self._group: Any = _nccl(store, rank, size) if self._cuda else _gloo(store, rank, size, local)
         # NCCL sets its connections up with the first collective, which must not be one that is captured in a graph
         self.all_reduce(torch.zeros(1, device=device))
@@ -55,20 +56,20 @@ class TorchCommunicator:
     def all_reduce(self, x: torch.Tensor) -> torch.Tensor:
         """See Communicator."""
         if x.numel():
-            self._wait(lambda: self._group.allreduce([x]))
+            self._wait(lambda: self._group.allreduce([x], self._options[0]))
         return x
 
     def all_gather(self, x: torch.Tensor) -> torch.Tensor:
         """See Communicator."""
         out = x.new_empty(self.size * x.shape[0], *x.shape[1:])
         if x.numel():
-            self._wait(lambda: self._group._allgather_base(out, x.contiguous()))
+            self._wait(lambda: self._group._allgather_base(out, x.contiguous(), self._options[1]))
         return out.view(self.size, *x.shape)
 
     def broadcast(self, x: torch.Tensor) -> torch.Tensor:
         """See Communicator."""
         if x.numel():
-            self._wait(lambda: self._group.broadcast([x], dist.BroadcastOptions()))
+            self._wait(lambda: self._group.broadcast([x], self._options[2]))
         return x
 
     def _wait(self, start: Any) -> None:
@@ -84,8 +85,20 @@ class TorchCommunicator:
             self._group.abort()
 
     def close(self) -> None:
-        """Leave the group. Nothing may be called afterwards, except for `close`."""
+        """Leave the group. Nothing may be called afterwards, except for `close`.
+
+        CUDA graphs that hold collectives must be gone: NCCL waits for them.
+        """
+        self.abort()
         self._group = None
+
+
+def _in_line(name: str) -> Any:
+    """Options of a collective that is to run on the current stream, where this torch can do so; else on its own."""
+    options = getattr(dist.distributed_c10d, name)()
+    if hasattr(options, "asyncOp"):
+        options.asyncOp = False
+    return options
 
 
 def _nccl(store: Any, rank: int, size: int) -> Any:

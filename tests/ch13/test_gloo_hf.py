@@ -11,7 +11,7 @@ import pytest
 from minisgl_lite import LLM, SamplingParams
 from minisgl_lite.assembly import Custom
 from minisgl_lite.models.config import ModelConfig
-from minisgl_lite.parallel.group import CHECK
+from minisgl_lite.parallel.team import CHECK
 from minisgl_lite.scheduler.interleave import Interleave
 from tests.helpers.checkpoints import TIE_GAP, add_tokenizer, hf_greedy, make_checkpoint, random_prompts
 

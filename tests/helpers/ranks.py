@@ -61,6 +61,15 @@ def split_logits(folder: Path, ids: list[int], size: int) -> list[torch.Tensor]:
     )
 
 
+class Alone:
+    """A follower's hold of the others, where there is nothing to let go of."""
+
+    broken = None
+
+    def end(self, orderly: bool) -> None:
+        pass
+
+
 class Threads:
     """Rank 0's parts, with the other ranks serving in threads. ended: what the followers' exit statuses were."""
 
@@ -90,7 +99,7 @@ class Threads:
             self.followers[comm.rank] = rank_parts(config, customs.get(comm.rank, Custom()), comm, link, compare)
             return self.followers[comm.rank]
 
-        self.ended[comm.rank] = follow(link, build)
+        self.ended[comm.rank] = follow(link, Alone(), build)
         if self.ended[comm.rank]:
             comm.leave()
 
