@@ -42,14 +42,14 @@ def probe_probabilities(args: dict[str, Any]) -> Any:
 
 def probe_draw(args: dict[str, Any]) -> Any:
     """Rows of probabilities and a number each -> what `draw` returns."""
-    tokens = call(draw, torch.tensor(args["probs"]), torch.tensor(args["u"]), returns=torch.Tensor)
+    tokens = call(draw, numbers(args["probs"]), torch.tensor(args["u"]), returns=torch.Tensor)
     return {"shape": list(tokens.shape), "tokens": tokens.tolist()}
 
 
 def probe_filtered(args: dict[str, Any]) -> Any:
     """Rows (probabilities, top_k, top_p), each with all the numbers `u`, in one call -> the tokens of each row."""
     rows, n = args["rows"], len(args["u"])
-    probs = torch.tensor([row for row, _, _ in rows]).repeat_interleave(n, 0)
+    probs = numbers([row for row, _, _ in rows]).repeat_interleave(n, 0)
     top_k = torch.tensor([k for _, k, _ in rows]).repeat_interleave(n)
     top_p = torch.tensor([p for _, _, p in rows]).repeat_interleave(n)
     u = torch.tensor(args["u"]).repeat(len(rows))

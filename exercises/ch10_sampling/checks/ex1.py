@@ -9,7 +9,10 @@ from typing import Any
 from workbook.judge.checklib import TIE_GAP, Ask, Result, compare_streams
 
 from .common import OFF, ORACLE_PROMPTS, ORACLE_TOKENS, kept, oracle_prompts, random_probs, safe_share
+from .edges import check_rows_of_nan
 from .names import Row, differs, name_draw, name_kept, name_temperature, shown, softmax, token_at
+
+__all__ = ["check_rows_of_nan"]
 
 GRID = [(i + 0.5) / 512 for i in range(512)]
 LAST = 1 - 2**-24
@@ -25,6 +28,7 @@ def check_temperature(ask: Ask, rng: Random) -> Result:
         (extreme, [1.0, 1e-4, 1e-8, 1e-50, 1e50], "float32"),
         (extreme, [1.0, 1e-4, 1e-8, 1e-50, 1e50], "float16"),
         (extreme, [0.5, 1.0, 2.0, 4.0, 8.0], "bfloat16"),
+        ([[1.0, 1.000001]] * 2, [1e-8, 1e-30], "float32"),  # so near that 1e-8 must not act as 1e-6
     ):
         told = [[z if z > -math.inf else "-inf" for z in row] for row in rows]
         got = ask("probabilities", {"logits": told, "temperature": temperatures, "dtype": dtype})

@@ -39,6 +39,8 @@ def name_temperature(where: str, row: list[float], t: float, first: float, got: 
         return Result.failed("temperature-multiplied", said)
     if not differs(got, softmax(row, first)):
         return Result.failed("one-temperature-for-all", said)
+    if t < 1e-4 and got.index(max(got)) == row.index(max(row)):
+        return Result.failed("low-temperature-raised", f"{said}; it acts as a higher temperature")
     if t < 1e-4 or t > 1e4:
         return Result.failed("overflow-at-low-temperature" if t < 1 else "overflow-at-high-temperature", said)
     return Result.failed("wrong-probabilities", said)
