@@ -85,7 +85,10 @@ def probe_generate(args: dict[str, Any]) -> list[list[int]]:
 
 
 def probe_door(args: dict[str, Any]) -> list[list[Any]]:
-    """Engines with little room. For each request ["tokens", their ids, reason], ["refused", why] or ["broken", why]."""
+    """Engines with little room. For each request ["tokens", their ids, reason], ["refused", why] or ["broken", why].
+
+    beside: the prompt tokens of another request, which has begun to run before it is asked for.
+    """
     from minisgl_lite import LLM
     from minisgl_lite.models.checkpoint import load
 
@@ -95,6 +98,9 @@ def probe_door(args: dict[str, Any]) -> list[list[Any]]:
         limits = {"num_pages": pages, "page_size": page_size, "max_seq_len": context, "max_running_req": 2}
         params = SamplingParams(max_tokens=wanted, ignore_eos=True)
         with LLM(checkpoint, **limits, cache_type="naive", overlap=False) as llm:
+            if beside := args.get("beside"):
+                llm.submit([41] * beside, SamplingParams(max_tokens=4, ignore_eos=True))
+                llm.step()
             seen.append(one_answer(llm, ids, params))
     return seen
 
@@ -102,7 +108,7 @@ def probe_door(args: dict[str, Any]) -> list[list[Any]]:
 def one_answer(llm: Any, ids: list[int], params: SamplingParams) -> list[Any]:
     """What becomes of one request."""
     try:
-        llm.submit(ids, params)
+        uid = llm.submit(ids, params)
     except ValueError as error:
         return ["refused", str(error)]
     tokens: list[int] = []
@@ -110,8 +116,10 @@ def one_answer(llm: Any, ids: list[int], params: SamplingParams) -> list[Any]:
         while llm.has_work:
             if not (events := llm.step()):
                 return ["broken", "it waits for ever"]
-            tokens += [token for _, token, _ in events if token is not None]
-        return ["tokens", tokens, events[-1][2]]
+            mine = [event for event in events if event[0] == uid]
+            tokens += [token for _, token, _ in mine if token is not None]
+            reason = mine[-1][2] if mine else None
+        return ["tokens", tokens, reason]
     except Exception as error:
         return ["broken", f"{type(error).__name__}: {error}"]
 

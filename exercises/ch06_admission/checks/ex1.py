@@ -68,6 +68,7 @@ SCENES: list[tuple[str, dict[str, Any]]] = [
     ("three run, pages of 4", scene(4, 60, [[u, 5, 9, 9, 4 + u, None] for u in (1, 2, 3)], [])),
     ("one of two was cut at the door", scene(2, 60, [[1, 5, 9, 50, 6, None], [2, 4, 6, 6, 4, None]], [])),
     ("one of two was aborted in flight", scene(4, 60, [[1, 9, 20, 20, 12, "abort"], [2, 6, 11, 11, 7, None]], [])),
+    ("one of two has half of its prompt computed", scene(4, 60, [[1, 21, 9, 9, 8, None], [2, 6, 11, 11, 7, None]], [])),
     ("one of two ended by a stop", scene(1, 80, [[1, 9, 20, 20, 12, None], [2, 6, 11, 11, 7, "stop"]], [])),
 ]
 
@@ -91,12 +92,15 @@ def check_what_is_promised(ask: Ask, rng: Random) -> Result:
 def name_promise(size: int, alive: list[dict[str, int]], everybody: list[dict[str, int]], seen: int) -> str:
     """What a wrong sum of promises says about the mistake."""
     sums: list[tuple[str, int]] = [("promises-forgotten", 0)]
+    sums.append(("half-way-not-promised", sum(right_need(size, r) for r in alive if r["c"] >= r["p"])))
     sums.append(("ended-still-promised", sum(right_need(size, r) for r in everybody)))
     stored = sum(r["p"] + r["m"] - 1 for r in alive)
     sums.append(("rounded-all-together", up(stored, size) - sum(r["h"] for r in alive)))
     sums.append(("rounded-all-together", up(stored - sum(r["c"] for r in alive), size)))
     sums += [(slug, sum(term(size, r) for r in alive)) for slug, term in MISTAKES]
-    return next((slug for slug, value in sums if value == seen), "wrong-promise")
+    half = any(r["c"] < r["p"] for r in alive)
+    found = (slug for slug, value in sums if value == seen and (half or slug != "half-way-not-promised"))
+    return next(found, "wrong-promise")
 
 
 STARTS: list[tuple[str, dict[str, Any], list[int]]] = [

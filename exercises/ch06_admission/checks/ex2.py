@@ -65,6 +65,17 @@ def check_cut_to_fit(ask: Ask, rng: Random) -> Result:
     return ask_doors(ask, pool + context)
 
 
+def check_whole_pool(ask: Ask, rng: Random) -> Result:
+    """While another request holds half of the pool: it comes to an end, so the whole pool counts."""
+    doors = [[16, 1, 64, 12, 3], [16, 1, 64, 12, 50], [4, 4, 64, 16, 1]]
+    for door, seen in zip(doors, ask("door", {"doors": doors, "beside": 8}, seconds=40.0), strict=True):
+        result = judge_door(door, seen)
+        if result.verdict != "ok":
+            note = "Another request has a prompt of 8 and runs; its pages come back, so the whole pool is the limit"
+            return Result.failed("free-pages-for-the-pool", f"{result.message}. {note}")
+    return Result.ok(f"{len(doors)} requests beside one that runs")
+
+
 def check_what_is_said(ask: Ask, rng: Random) -> Result:
     """The refusal names the length of the prompt, the limit, and which limit it is."""
     doors = [[16, 1, 64, 17, 1], [64, 1, 16, 23, 1], [5, 4, 64, 30, 2], [16, 1, 16, 40, 2]]

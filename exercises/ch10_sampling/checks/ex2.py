@@ -82,9 +82,12 @@ def check_no_numbers(ask: Ask, rng: Random) -> Result:
             good, forbids = [0.0, 9.0, 0.0, 0.0], [9.0, 0.0, "-inf", 0.0]
             entries = [whole(each) for each in ({}, params, hot(temperature=0.01))]
             got = ask_one(ask, [good, bad, forbids], entries)
-            said = f"{what}, {'sampled' if params else 'greedy'}: tokens {got['tokens']}; expected [1, {NO_TOKEN}, 0]"
+            rows = f"{good} (greedy), {what} ({'sampled' if params else 'greedy'}), {forbids} (sampled)"
+            said = f"rows {rows}: tokens {got['tokens']}; expected [1, {NO_TOKEN}, 0]"
             if got["tokens"][1] != NO_TOKEN:
                 return Result.failed("bad-row-has-a-token", said)
+            if got["tokens"] == [1, NO_TOKEN, NO_TOKEN]:
+                return Result.failed("forbidden-token-spoils-its-row", f"{said}. A logit of -inf only forbids a token")
             if got["tokens"] != [1, NO_TOKEN, 0]:
                 return Result.failed("bad-row-spoils-others", said)
             if got["logprobs"][1]:

@@ -11,6 +11,9 @@ Entry = list[Any]  # params, prompt tokens, first position computed, how many
 WIDE = 100_000
 """Equally likely tokens, so many that two equal ones are hardly ever chance."""
 
+MANY = 1100
+"""Entries of a batch that is larger than any number by which its index might be multiplied."""
+
 
 def hot(**changed: Any) -> dict[str, Any]:
     """Parameters of a request that samples."""
@@ -73,6 +76,10 @@ def check_without_a_seed(ask: Ask, rng: Random) -> Result:
     if len({token for tokens in seen for token in tokens}) < 33:
         message = "36 draws in six rounds: a row of one round shares its number with another row of another round"
         return Result.failed("unseeded-numbers-come-again", message)
+    if shift := shared_with_the_next(ask):
+        message = f"two batches of {MANY} entries: entry {shift} of the first gets the token of entry 0 of the next,"
+        message += f" entry {shift + 1} that of entry 1, and so on: batch.index and entry collide"
+        return Result.failed("unseeded-numbers-come-again", message)
     other = ask("sampler", {"entropy": 5, "logits": WIDE, "batches": batches})
     if sum(a == b for a, b in zip(seen[0], other[0]["tokens"], strict=True)) > 2:
         return Result.failed("entropy-ignored", f"engines with different entropy both draw {seen[0]}")
@@ -81,3 +88,10 @@ def check_without_a_seed(ask: Ask, rng: Random) -> Result:
         message = "the same entropy and the same batches gave other tokens: what else has a say?"
         return Result.failed("hidden-state", message)
     return Result.ok()
+
+
+def shared_with_the_next(ask: Ask) -> int:
+    """By how many places the tokens of a large batch are those of the one before it, moved; 0: by none."""
+    batches = [{"index": i, "entries": [whole(hot())] * MANY} for i in (1, 2)]
+    first, second = (one["tokens"] for one in ask("sampler", {"entropy": 3, "logits": 1024, "batches": batches}))
+    return next((n for n in range(1, MANY - 8) if first[n:] == second[: MANY - n]), 0)

@@ -1,4 +1,4 @@
-"""wrong: bad-row-spoils-others
+"""wrong: forbidden-token-spoils-its-row
 
 Takes a token that is forbidden for a sign that the row is bad.
 """
