@@ -43,10 +43,13 @@ class WarmCache(CacheManager):
 
 
 def probe_adder(args: dict[str, Any]) -> list[dict[str, Any]]:
-    """Ask one adder about several requests; how things stand after each answer. See `scene` in checks/ex1.py."""
+    """Ask one adder about several requests; how things stand after each answer. See `scene` in checks/ex1.py.
+
+    One that is listed twice is asked about twice.
+    """
     size, table = args["page_size"], TableManager(args["rows"])
     cache = WarmCache(PageAllocator(args["pages"], size), {uid: warm for uid, _, _, _, warm in args["requests"]})
-    requests = []
+    requests: dict[int, Req] = {}
     for uid, prompt, most, stored, _ in args["requests"]:
         req = Req(uid, [5] * prompt, SamplingParams(max_tokens=most))
         if stored is not None:  # an earlier round has begun it
@@ -54,10 +57,11 @@ def probe_adder(args: dict[str, Any]) -> list[dict[str, Any]]:
             CacheManager.open(cache, req)
             req.pages = cache.allocator.take(cache.allocator.pages_for(stored))
             req.cached_len, req.last_launch = stored, 1
-        requests.append(req)
+        requests[uid] = req
     adder = ChunkedAdder(table, cache, args["budget"])
     seen = [standing(adder, table, cache, None, None)]
-    for req in requests:
+    for uid, *_ in args["requests"]:
+        req = requests[uid]
         answer = call(adder.try_add, req, name="ChunkedAdder.try_add")
         seen.append(standing(adder, table, cache, req, answer))
     return seen

@@ -209,6 +209,20 @@ def check_refused(ask: Ask, rng: Random) -> Result:
     )
 
 
+def check_refused_and_asked_again(ask: Ask, rng: Random) -> Result:
+    """Refused with a cached part: `open` has set its cached_len, but it has no row, so it does not go on."""
+    warm: Request = [2, 13, 4, None, 2]
+    for name, args in (
+        ("no pages", scene([[1, 13, 4, None, 0], warm, warm], pages=6, page_size=4, budget=64)),
+        ("no pages, a budget of 16", scene([[1, 13, 4, None, 0], warm, warm], pages=6, page_size=4, budget=16)),
+    ):
+        result = judge_scene(name, args, ask("adder", args))
+        if result.verdict != "ok":
+            note = "It was refused before, with a cached part of 8 tokens: only its row tells whether it has begun"
+            return Result.failed("refused-taken-for-half-way", f"{result.message}. {note}")
+    return Result.ok()
+
+
 def check_random_adders(ask: Ask, rng: Random) -> Result:
     """Random budgets, rows and pools; one prompt half-way, several that start."""
     scenes = []
