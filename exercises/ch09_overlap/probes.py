@@ -12,8 +12,10 @@ from minisgl_lite.engine.virtual import VirtualEngine
 from minisgl_lite.kvcache.pages import PageAllocator
 from minisgl_lite.scheduler.cache import CacheManager
 from minisgl_lite.scheduler.chunked import ChunkedAdder, ChunkedPrefillManager
+from minisgl_lite.scheduler.decode import DecodeManager
 from minisgl_lite.scheduler.loop import Loop, Output, Runner
 from minisgl_lite.scheduler.overlap import OverlapLoop
+from minisgl_lite.scheduler.phase import PrefillFirst
 from minisgl_lite.scheduler.prefill import PrefillAdder, PrefillManager
 from minisgl_lite.scheduler.prefix import PrefixCacheManager
 from workbook.judge.calls import call
@@ -97,14 +99,30 @@ class LoggedOutput:
         return self.output.tokens()
 
 
+class Stumbling(PrefillFirst):
+    """A phase policy that raises, once: the planning of round `at` fails."""
+
+    def __init__(self, at: int) -> None:
+        self.at, self.asked = at, 0
+
+    def choose(self, prefill: PrefillManager, decode: DecodeManager) -> Batch | None:
+        """See PhasePolicy."""
+        self.asked += 1
+        if self.asked == self.at:
+            raise ForwardFailedError
+        return super().choose(prefill, decode)
+
+
 def probe_ahead(args: dict[str, Any]) -> list[dict[str, Any]]:
     """Steps of the loop on the virtual engine: launches and waits in order, events, and whether it raised.
 
     requests: [prompt length, max_tokens], all there before the first step. fails: batches whose launch raises.
+    stumbles: the round whose planning raises, which is the last that is looked at; 0: none.
     """
     runner = Logged(VirtualEngine(lambda uid, position: 40 + uid), args["fails"])
     config = EngineConfig(cache_type="naive", overlap=True, max_running_req=args["rows"])
-    schedule = assemble_scheduler(config, args["pages"], lambda _: runner)
+    custom = Custom(policy=lambda: Stumbling(args["stumbles"]))
+    schedule = assemble_scheduler(config, args["pages"], lambda _: runner, custom)
     for uid, (prompt, most) in enumerate(args["requests"]):
         schedule.scheduler.submit(Req(uid, [5] * prompt, SamplingParams(max_tokens=most)))
     seen = []
@@ -115,6 +133,8 @@ def probe_ahead(args: dict[str, Any]) -> list[dict[str, Any]]:
         except ForwardFailedError:
             raised = True
         seen.append({"log": runner.log[at:], "events": [list(e) for e in events], "raised": raised})
+        if raised and args["stumbles"]:
+            break
     return seen
 
 

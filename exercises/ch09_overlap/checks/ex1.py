@@ -6,7 +6,7 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
-from workbook.judge.checklib import Ask, Result
+from workbook.judge.checklib import Ask, ProbeRaised, Result
 
 CLOSE = 1e-9
 PARTS = ("launch", "device", "wait", "settle")
@@ -142,7 +142,14 @@ def check_idle(ask: Ask, rng: Random) -> Result:
             spans.append([at, at + 0.1 + rng.random()])
             at = spans[-1][1]
         rounds.append(spans)
-    for spans, have in zip(rounds, ask("idle", {"rounds": rounds}), strict=True):
+    try:
+        answers = ask("idle", {"rounds": rounds})
+    except ProbeRaised as error:
+        if error.type != "ZeroDivisionError":
+            raise
+        message = f"{error}. In these lanes the device works and the host's spans have no length: idle_share is about"
+        return Result.failed("not-the-device-span", f"{message} `lane.device` alone")
+    for spans, have in zip(rounds, answers, strict=True):
         gaps = sum(b[0] - a[1] for a, b in pairwise(spans))
         want = gaps / (spans[-1][1] - spans[0][0]) if spans else 0.0
         told = f"device spans {[[round(x, 2) for x in s] for s in spans]}: idle_share is {have!r}; expected {want:.4g}"

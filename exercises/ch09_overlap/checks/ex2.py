@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from workbook.judge.checklib import Ask, Result
+from workbook.judge.checklib import Ask, ProbeRaised, Result
 from workbook.judge.drive import VOCAB, Traffic
 
 from .common import asked, judge_answers, judge_run, random_traffic
@@ -13,9 +13,10 @@ from .common import asked, judge_answers, judge_run, random_traffic
 Steps = list[dict[str, Any]]
 
 
-def ahead(ask: Ask, requests: list[list[int]], fails: tuple[int, ...] = (), rows: int = 4) -> Steps:
-    """What the loop did, step by step."""
-    steps: Steps = ask("ahead", {"requests": requests, "fails": list(fails), "rows": rows, "pages": 200})
+def ahead(ask: Ask, requests: list[list[int]], fails: tuple[int, ...] = (), stumbles: int = 0) -> Steps:
+    """What the loop did, step by step. See `probe_ahead`."""
+    limits = {"fails": list(fails), "stumbles": stumbles, "rows": 4, "pages": 200}
+    steps: Steps = ask("ahead", {"requests": requests, **limits})
     return steps
 
 
@@ -110,8 +111,14 @@ def check_short_pools(ask: Ask, rng: Random) -> Result:
 def check_a_launch_that_fails(ask: Ask, rng: Random) -> Result:
     """A launch raises: what is before it is delivered, nothing is launched behind it, then it is told, once."""
     for at in (1, 2, 4):
-        steps = ahead(ask, [[2, 9]], (at,))
         what = f"one request, the launch of batch {at} raises"
+        try:
+            steps = ahead(ask, [[2, 9]], (at,))
+        except ProbeRaised as error:
+            if error.type != "InvariantError":
+                raise
+            message = f"{what}: {error}. A step that raises must have noted what it launched: set _flight, then settle"
+            return Result.failed("flight-settled-twice", message)
         launched = [n for step in steps for kind, n in step["log"] if kind == "launch"]
         if launched != list(range(1, at + 1)):
             message = f"{what}: batches {launched} were launched; nothing may be launched behind a launch that raised"
@@ -124,6 +131,17 @@ def check_a_launch_that_fails(ask: Ask, rng: Random) -> Result:
         if events != [[0, 40, None]] * (at - 1) + [[0, None, "abort"]]:
             message = f"{what}: events {events}; expected {at - 1} tokens, then an abort"
             return Result.failed("events-lost", message)
+    return Result.ok()
+
+
+def check_a_plan_that_fails(ask: Ask, rng: Random) -> Result:
+    """Planning raises something else than OutOfPages while a batch is in flight: that is no matter of pages."""
+    for at in (2, 3):
+        steps = ahead(ask, [[2, 9]], stumbles=at)
+        raised = [number + 1 for number, step in enumerate(steps) if step["raised"]]
+        if raised != [at]:
+            message = f"one request, planning round {at} raises an error that is not OutOfPages: it was told in steps"
+            return Result.failed("hides-other-errors", f"{message} {raised}; expected in step {at}")
     return Result.ok()
 
 
