@@ -67,11 +67,12 @@ def probe_tree(args: dict[str, Any]) -> list[dict[str, Any]]:
     """
     tree, ends, seen = RadixTree(args["page_size"]), {}, []
     for kind, *rest in args["ops"]:
-        answer: dict[str, Any] = {"pages": None, "way": None, "refused": None, "empty": False}
+        answer: dict[str, Any] = {"pages": None, "way": None, "refused": None, "empty": False, "aliased": False}
         try:
             if kind in ("match", "insert", "keep", "lock"):
                 node, pages = call(tree.match, list(rest[0]), returns=tuple)
                 answer["pages"], answer["way"] = list(pages), way_to(node)
+                answer["aliased"] = any(pages is other.pages for other in [tree.root, *tree.walk()])
             if kind in ("insert", "keep"):
                 new = rest[1][len(pages) :]
                 node = tree.insert(node, rest[0][len(pages) * tree.page_size :], list(new))

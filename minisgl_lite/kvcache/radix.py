@@ -26,7 +26,7 @@ class Node:
         self.children: dict[tuple[int, ...], Node] = {}
         self.locks = 0
         self.queued = False
-        """Whether it stands in the eviction queue, at an age that may be out of date."""
+        """Whether it stands in the eviction queue, with a `used` that may be out of date."""
 
     @property
     def evictable(self) -> bool:
@@ -125,14 +125,14 @@ class RadixTree:
         """Give up n pages, n <= evictable, and return them: the least recently used first, each text from its end.
 
         O(log nodes) for each node that it ends. An entry of the queue may be older than its node is, never younger:
-        one that turns out to be out of date is put back at its true age.
+        one that turns out to be out of date is put back with its true `used`.
         """
         require(n <= self.evictable, f"{n} pages are to be evicted, {self.evictable} can be")
         out: list[int] = []
         while len(out) < n:
-            age, _, node = heappop(self._queue)
+            used, _, node = heappop(self._queue)
             node.queued = False
-            if age == node.used and node.evictable:
+            if used == node.used and node.evictable:
                 out += self._cut(node, n - len(out))
             self._offer(node)
         self.size -= n

@@ -23,6 +23,10 @@ def judge_tree(ask: Ask, name: str, size: int, ops: list[list[Any]]) -> Result:
         if seen["empty"]:
             message = f"{where}: the queue is empty, though {model.evictable} pages can be evicted"
             return Result.failed("queue-runs-empty", f"{message}: an entry that was out of date belongs back into it")
+        if op[0] == "unlock" and seen["refused"] is not None:
+            message = f"{where}: refused, though its lock had been taken: {seen['refused']}"
+            note = "The root has no locks: the walk ends before it, and unlock(root) must do nothing"
+            return Result.failed("unlock-refused", f"{message}. {note}")
         if op[0] == "evict":
             result = judge_eviction(where, op[1], seen, model)
         else:

@@ -26,7 +26,7 @@ class Node:
         self.children: dict[tuple[int, ...], Node] = {}
         self.locks = 0
         self.queued = False
-        """Whether it stands in the eviction queue, at an age that may be out of date."""
+        """Whether it stands in the eviction queue, with a `used` that may be out of date."""
 
     @property
     def evictable(self) -> bool:
@@ -95,7 +95,7 @@ class RadixTree:
         """Give up n pages, n <= evictable, and return them: the least recently used first, each text from its end.
 
         O(log nodes) for each node that it ends. An entry of the queue may be older than its node is, never younger:
-        one that turns out to be out of date is put back at its true age.
+        one that turns out to be out of date is put back with its true `used`.
         """
         raise NotImplementedError("exercise 08.2: write the body of RadixTree.evict")
 

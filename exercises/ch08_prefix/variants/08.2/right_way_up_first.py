@@ -28,9 +28,9 @@ class RadixTree:
             require(False, f"{n} pages wanted, {self.evictable} can be had")
         gone: list[int] = []
         while n > 0:
-            age, _, leaf = heappop(self._queue)
+            used, _, leaf = heappop(self._queue)
             leaf.queued = False
-            if age != leaf.used or not leaf.evictable:
+            if used != leaf.used or not leaf.evictable:
                 self._offer(leaf)
                 continue
             some = self._cut(leaf, n)

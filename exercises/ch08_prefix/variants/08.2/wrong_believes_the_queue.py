@@ -1,6 +1,6 @@
 """wrong: not-the-oldest-first
 
-The age in the queue is out of date when the text was used again.
+`used` in the queue is out of date when the text was used again.
 """
 
 

@@ -9,9 +9,9 @@ class RadixTree:
         require(n <= self.evictable, f"{n} pages are to be evicted, {self.evictable} can be")
         out: list[int] = []
         while len(out) < n:
-            age, _, node = heappop(self._queue)
+            used, _, node = heappop(self._queue)
             node.queued = False
-            if age == node.used and node.evictable:
+            if used == node.used and node.evictable:
                 out += self._cut(node, len(node.pages))
             self._offer(node)
         self.size -= n

@@ -1,0 +1,27 @@
+"""wrong: returns-the-nodes-own-list
+
+Takes the first node's list and appends the others to it.
+"""
+
+def common_prefix(a: list[int], b: list[int]) -> int:
+    n = 0
+    for x, y in zip(a, b, strict=False):
+        if x != y:
+            break
+        n += 1
+    return n
+
+
+class RadixTree:
+    def match(self, ids: list[int]) -> tuple[Node, list[int]]:
+        self.clock += 1
+        size, node, at = self.page_size, self.root, 0
+        pages: list[int] | None = None
+        while (child := node.children.get(tuple(ids[at : at + size]))) is not None:
+            n = common_prefix(child.key, ids[at : at + len(child.key)]) // size
+            if n < len(child.pages):
+                child = self._split(child, n)
+            child.used = self.clock
+            pages = child.pages if pages is None else pages.__iadd__(child.pages)
+            node, at = child, at + n * size
+        return node, pages or []
