@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 MOST_HELD = 3
 """An unfinished UTF-8 character has at most three bytes, and each shows as one replacement character at most."""
-WINDOW, KEEP = 16, 8
-"""Tokens of look-back: when there are WINDOW, all but the last KEEP are let go."""
+WINDOW, KEEP, MOST = 16, 8, 128
+"""Tokens of look-back: when there are WINDOW, all but the last KEEP are let go; of MOST, in any case."""
 
 
 class Detokenizer:
@@ -40,7 +40,7 @@ class Detokenizer:
     def push(self, token: int) -> str:
         """Add a token; the text that is certain now and was not before, often ""."""
         text = self._decode([*self._ids, token])
-        if text == self._text != "" and not text.endswith(REPLACEMENT):
+        if text == self._text != "" and (not text.endswith(REPLACEMENT) or not self._decode([token])):
             return ""  # a special token: nothing that the next ones could lean on
         self._ids.append(token)
         if not text.startswith(self._text[: self._returned]):
@@ -53,6 +53,9 @@ class Detokenizer:
         new = self._return_up_to(len(text) - min(unfinished, MOST_HELD))
         if not unfinished:
             self._whole = (len(self._ids), len(text))
+        if len(self._ids) >= MOST:
+            # nothing that is held for so long will be completed
+            new += self.flush()
         if len(self._ids) >= self._limit:
             self._shorten()
         return new
@@ -74,7 +77,8 @@ class Detokenizer:
         """
         kept, held = self._ids[-KEEP:], max(0, len(self._text) - self._returned)
         text, end = self._decode(kept), held + 1
-        if (len(text) >= end and text[-end:] == self._text[-end:]) or text == self._text == "":
+        certain = (len(text) >= end and text[-end:] == self._text[-end:]) or text == self._text == ""
+        if certain or len(self._ids) >= MOST:
             self._whole = (0, 0) if held else (KEEP, len(text))
             self._ids, self._text, self._returned, self._limit = kept, text, len(text) - held, WINDOW
         else:
