@@ -85,12 +85,16 @@ class Answer:
 
 
 class Answers:
-    """Sorts events: each request's answer takes its own, and what nobody waits for is handed on."""
+    """Sorts events: each request's answer takes its own, and what nobody waits for goes into the mailbox."""
 
     def __init__(self, end: Callable[[int, FinishReason], object]) -> None:
-        """`end(uid, reason)` ends a request whose text has come to a stop; if it has ended, nothing happens."""
+        """`end(uid, reason)` is told of a request whose text ended it, or ended it for another reason."""
         self._end = end
         self._open: dict[int, Answer] = {}
+        self.mailbox: list[Event] = []
+        """Events, as they are to be told, until `collect`."""
+        self._untold: set[int] = set()
+        self._read = 0
 
     def add(self, answer: Answer) -> None:
         """Let an answer take the events of its request, until it has ended."""
@@ -101,9 +105,22 @@ class Answers:
         if self._open.get(answer.req.uid) is answer:
             del self._open[answer.req.uid]
 
-    def sort(self, events: list[Event]) -> list[Event]:
-        """Hand out `events`; returns those that nobody waits for, as they are to be told."""
-        return list(self._sorted(events)) if self._open else events
+    def collect(self) -> list[Event]:
+        """Empty the mailbox."""
+        events, self.mailbox = self.mailbox, []
+        self._untold, self._read = set(), 0
+        return events
+
+    def untold(self, uid: int) -> bool:
+        """Whether an event of `uid` is in the mailbox."""
+        # looked through when somebody asks, and each event once
+        self._untold.update(event[0] for event in self.mailbox[self._read :])
+        self._read = len(self.mailbox)
+        return uid in self._untold
+
+    def sort(self, events: list[Event]) -> None:
+        """Hand out `events`."""
+        self.mailbox += self._sorted(events) if self._open else events
 
     def _sorted(self, events: list[Event]) -> Iterable[Event]:
         for event in events:
@@ -114,6 +131,7 @@ class Answers:
             uid, token, reason = answer.take(event)
             if reason is not None:
                 self.discard(answer)
-                self._end(uid, reason)
+                if reason != event[2]:
+                    self._end(uid, reason)
             if not answer.awaited:
                 yield uid, token, reason

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from .books import Books, Watched
 from .choices import CHOICES, find, require_here
 from .config import AttentionName, EngineConfig
+from .core import FinishReason
 from .custom import Custom as Custom
 from .kvcache.pages import PageAllocator
+from .limits import allocate, context_length, default_attention, require_flashinfer, require_same
 from .scheduler.decode import DecodeManager
 from .scheduler.loop import Loop, Runner
 from .scheduler.phase import PrefillFirst
@@ -36,6 +39,11 @@ class Schedule:
     scheduler: Scheduler
     loop: Loop
     recorder: Recorder
+
+    def end(self, uid: int, reason: FinishReason) -> None:
+        """End a request because of its text, which comes after its round was settled and recorded."""
+        self.scheduler.end(uid, reason)
+        self.recorder.correct(uid, reason)
 
 
 def assemble_scheduler(
@@ -69,6 +77,7 @@ class Parts:
     engine: Engine
     runner: Runner
     schedule: Schedule
+    books: Books
     close: Callable[[], None] = lambda: None
     """Lets go of what is not memory: the processes of other ranks."""
 
@@ -91,6 +100,7 @@ def assemble_rank(config: EngineConfig, custom: Custom) -> Parts:
 
     if isinstance(config.model, Checkpoint):
         checkpoint = config.model
+        require_same(config, checkpoint)
     else:
         checkpoint = (custom.load or load)(config.model, config.dtype, config.device, config.max_seq_len)
     max_seq_len = context_length(config, checkpoint.config.max_seq_len)
@@ -105,8 +115,9 @@ def assemble_rank(config: EngineConfig, custom: Custom) -> Parts:
     engine = build_engine(config, checkpoint, max_seq_len, chooser, attention, pages)
     runner = with_graphs(config, engine, checkpoint)
     num_pages = engine.pool.k.shape[1] // config.page_size
-    schedule = assemble_scheduler(config, num_pages, lambda _: runner, custom)
-    return Parts(config, checkpoint, max_seq_len, chooser, engine, runner, schedule)
+    books = Books()
+    schedule = assemble_scheduler(config, num_pages, lambda _: Watched(runner, books), custom)
+    return Parts(config, checkpoint, max_seq_len, chooser, engine, runner, schedule, books)
 
 
 def refuse_absent(config: EngineConfig) -> None:
@@ -118,33 +129,6 @@ def refuse_absent(config: EngineConfig) -> None:
         require_here("cuda_graph_max_bs", "on")
     if config.tp_size > 1:
         require_here("tp_size", "on")
-
-
-def context_length(config: EngineConfig, model_limit: int) -> int:
-    """Positions that a request may have: what is asked for, at most what the model was trained for."""
-    if config.max_seq_len is not None and config.max_seq_len > model_limit:
-        raise ValueError(f"max_seq_len is {config.max_seq_len}; the model's positions end at {model_limit}")
-    return config.max_seq_len or model_limit
-
-
-def default_attention(checkpoint: Checkpoint) -> AttentionName:
-    """FlashInfer where its kernels run: on a CUDA GPU, in 16 bits, once it is installed. Torch everywhere else."""
-    import torch
-
-    here = CHOICES["attention_backend"]["flashinfer"].here and importlib.util.find_spec("flashinfer") is not None
-    if not here or checkpoint.device.type != "cuda" or checkpoint.dtype.itemsize != 2:
-        return "torch"
-    recent = torch.cuda.get_device_capability(checkpoint.device) >= (8, 0)
-    return "flashinfer" if recent and checkpoint.config.head_dim in (64, 128, 256) else "torch"
-
-
-def require_flashinfer(checkpoint: Checkpoint) -> None:
-    """Raise ValueError where FlashInfer is asked for and cannot run."""
-    if checkpoint.device.type != "cuda" or checkpoint.dtype.itemsize != 2:
-        place = f"{str(checkpoint.dtype).removeprefix('torch.')} on {checkpoint.device}"
-        raise ValueError(f"attention_backend is 'flashinfer', the model is {place}; it needs 16 bits on a CUDA device")
-    if importlib.util.find_spec("flashinfer") is None:
-        raise ValueError("attention_backend is 'flashinfer'; it is not installed: pip install 'minisgl-lite[gpu]'")
 
 
 def with_graphs(config: EngineConfig, engine: Engine, checkpoint: Checkpoint) -> Runner:
@@ -170,8 +154,14 @@ def build_engine(
     from .kvcache.pool import KVPool
 
     model, dtype, device = checkpoint.local, checkpoint.dtype, checkpoint.device
-    pool = KVPool(model.num_layers, pages, config.page_size, model.num_kv_heads, model.head_dim, dtype, device)
-    tables = Tables(config.max_running_req, max_seq_len, config.page_size, device)
+    shape = (model.num_layers, model.num_kv_heads, model.head_dim)
+    size = KVPool.bytes_per_token(*shape, dtype) * pages * config.page_size
+    option = "page_size" if config.num_pages is None else "num_pages"
+    new_pool = partial(KVPool, shape[0], pages, config.page_size, *shape[1:], dtype, device)
+    pool = allocate(option, getattr(config, option), "the KV pool", size, new_pool)
+    rows, columns = config.max_running_req, -(-max_seq_len // config.page_size) + max_seq_len + 1
+    new_tables = partial(Tables, rows, max_seq_len, config.page_size, device)
+    tables = allocate("max_running_req", rows, "their tables", 8 * rows * columns, new_tables)
     attention = find("attention_backend", backend)(pool)
     decoder = checkpoint.decoder
     if backend == "flashinfer" and CHOICES["gpu_decoder"]["on"].here:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
+
+from .values import as_int, shown
 
 if TYPE_CHECKING:
     from .models.checkpoint import Checkpoint
@@ -42,20 +45,28 @@ class EngineConfig:
     def __post_init__(self) -> None:
         """Raise ValueError naming the option, its value and its limit."""
         for name in ("page_size", "num_pages", "max_running_req", "max_seq_len", "max_extend_tokens", "tp_size"):
-            value = getattr(self, name)
+            value = self._integer(name)
             if value is None and name in ("num_pages", "max_seq_len"):
                 continue
             if type(value) is not int or value < 1:
-                raise ValueError(f"{name} is {value!r}; it must be an integer of at least 1")
-        if self.cuda_graph_max_bs is not None and self.cuda_graph_max_bs < 0:
-            raise ValueError(f"cuda_graph_max_bs is {self.cuda_graph_max_bs}; it must be 0 (off) or more")
-        if not 0.0 < self.memory_ratio <= 1.0:
-            raise ValueError(f"memory_ratio is {self.memory_ratio}; it must be above 0 and at most 1")
+                raise ValueError(f"{name} is {shown(value)}; it must be an integer of at least 1")
+        graphs, ratio = self._integer("cuda_graph_max_bs"), self.memory_ratio
+        if graphs is not None and not (type(graphs) is int and graphs >= 0):
+            raise ValueError(f"cuda_graph_max_bs is {shown(graphs)}; it must be 0 (off) or more")
+        if not (isinstance(ratio, Real) and 0.0 < ratio <= 1.0):
+            raise ValueError(f"memory_ratio is {shown(ratio)}; it must be above 0 and at most 1")
         for name, values in (
             ("cache_type", ("naive", "radix")),
             ("attention_backend", ("torch", "flashinfer", "triton")),
         ):
-            if getattr(self, name) not in (None, *values):
-                raise ValueError(f"{name} is {getattr(self, name)!r}; it must be one of {', '.join(values)}")
-        if self.overlap not in (None, True, False):
-            raise ValueError(f"overlap is {self.overlap!r}; it must be True, False or None")
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, str) and value in values):
+                raise ValueError(f"{name} is {shown(value)}; it must be one of {', '.join(values)}")
+        if not (self.overlap is None or isinstance(self.overlap, bool)):
+            raise ValueError(f"overlap is {shown(self.overlap)}; it must be True, False or None")
+
+    def _integer(self, name: str) -> object:
+        """An option; other libraries' integers become Python's."""
+        object.__setattr__(self, name, as_int(getattr(self, name)))
+        value: object = getattr(self, name)
+        return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from .core import FinishReason, Phase
@@ -90,3 +90,19 @@ class Recorder:
             )
         )
         self._next += 1
+
+    def correct(self, uid: int, reason: FinishReason) -> None:
+        """Note in the last round that its tokens ended a request after all, or for another reason: by its text."""
+        if not self.rounds:
+            return
+        last, s = self.rounds[-1], self.scheduler
+        others = [end for end in (*last.finished, *s.take_ended()) if end[0] != uid]
+        self.rounds[-1] = replace(
+            last,
+            running=len(s.decode.running),
+            free_slots=s.table.available,
+            free_pages=s.cache.allocator.free,
+            evictable_pages=s.cache.evictable_pages,
+            finished=(*others, (uid, reason)),
+            moves=last.moves + s.cache.take_moves(),
+        )

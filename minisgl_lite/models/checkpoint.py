@@ -166,7 +166,7 @@ def as_device(device: torch.device | str | None) -> torch.device:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         place = torch.device(device)
-    except RuntimeError as error:
+    except (RuntimeError, TypeError) as error:
         raise ValueError(f"device is {device!r}; torch does not know it") from error
     if place.type == "cuda" and not torch.cuda.is_available():
         raise ValueError(f"device is {str(place)!r}; torch finds no CUDA device here")
