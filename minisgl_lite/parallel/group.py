@@ -15,8 +15,9 @@ from dataclasses import replace
 
 import torch
 
-from ..assembly import Custom, Parts, context_length
+from ..assembly import Custom, Parts
 from ..config import EngineConfig
+from ..limits import context_length
 from ..models.checkpoint import Checkpoint, as_device, locate
 from ..models.config import ModelConfig
 from .follow import follow
