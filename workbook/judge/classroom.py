@@ -11,7 +11,7 @@ from threading import Lock
 
 from ..spec import Exercise
 from .guard import Guard
-from .overseer import KILLED, Order, grade_submission
+from .overseer import KILLED, NOT_STARTED, Order, grade_submission
 from .submissions import Submission
 from .verdicts import CheckReport, Report
 
@@ -48,7 +48,7 @@ def grade_class(
 
     guarded: folders beside the workbook that submissions must leave as they are.
     """
-    keeper = _Keeper(Guard(order.root, guarded), say)
+    keeper = _Keeper(Guard(order.root, guarded, folders=True), say)
 
     def run(submission: Submission) -> Marked:
         if submission.fault:
@@ -74,9 +74,11 @@ def grade_class(
 
 
 def _killed(marked: Marked) -> str:
-    """Why it is graded once more: who was graded beside it may have killed its judge."""
-    killed = any(check.diagnosis == KILLED for report in marked.reports for check in report.checks)
-    return "its grading process was killed" if killed else ""
+    """Why it is graded once more: who was graded beside it may have killed its judge, or kept it from starting."""
+    found = {check.diagnosis for report in marked.reports for check in report.checks}
+    if NOT_STARTED in found:
+        return "its grading process did not start"
+    return "its grading process was killed" if KILLED in found else ""
 
 
 def told(marked: Marked) -> str:

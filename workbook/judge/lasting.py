@@ -40,7 +40,7 @@ class LastingChild(Child):
             turned = self._receive(number, 20.0).get("value") == ""
         except ProcessGone:
             return False
-        self._begun = self._printed.stat().st_size
+        self._begun = self._printed.size()
         self.seconds_left = seconds
         return turned
 

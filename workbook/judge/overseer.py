@@ -30,6 +30,8 @@ MARK_VARIABLE = "MINISGL_JUDGE_SUBMISSION"
 CLASSROOM = Path(__file__).resolve().parents[2]
 KILLED = "judge-killed"
 """The diagnosis when a grading process ended before it had reported."""
+NOT_STARTED = "judge-did-not-start"
+"""The diagnosis when it did not come as far as to run the submission."""
 RUNS = 8
 """An exercise is run a few times at most (see ground.py): its time limit times this, and START_SECONDS, is patience."""
 START_SECONDS = 60.0
@@ -58,7 +60,8 @@ class Order:
 def grade_submission(
     order: Order, exercises: Sequence[Exercise], paper: Paper, look: Callable[[], None] = lambda: None
 ) -> list[Report]:
-    """A report for each exercise, in order. An exercise whose grading process dies is an error, the rest goes on.
+    """A report for each exercise, in order. An exercise whose grading process dies is an error, the rest goes on;
+    when one does not even start, all that is left is.
 
     look: called before each grading process starts; sees to it that the files it will read are what they were.
     """
@@ -66,7 +69,12 @@ def grade_submission(
     passed: dict[str, str] = {}
     while left := exercises[len(reports) :]:
         look()
-        for values in _Worker(order, left, paper, passed).lines():
+        try:
+            lines = _Worker(order, left, paper, passed).lines()
+        except (NotStarted, OSError) as error:
+            fault = CheckReport("load", "failed", NOT_STARTED, f"the grading process did not start: {error}")
+            return [*reports, *(Report(exercise, "error", 0.0, (fault,)) for exercise in left)]
+        for values in lines:
             report = from_values(values, left[0])
             reports.append(report)
             left = left[1:]
@@ -76,6 +84,10 @@ def grade_submission(
             message = "the process that graded it was stopped or killed from inside the submission"
             reports.append(Report(left[0], "error", 0.0, (CheckReport("load", "failed", KILLED, message),)))
     return reports
+
+
+class NotStarted(RuntimeError):  # noqa: N818  it names a state of things
+    """A grading process did not get as far as to run the submission; the message says what is known."""
 
 
 class _Worker:
@@ -117,12 +129,12 @@ class _Worker:
     def lines(self) -> list[dict[str, Any]]:
         """The values of the reports that came, in order, until all are there or the process is of no more use.
 
-        Raises RuntimeError when it did not get as far as to run the submission.
+        Raises NotStarted.
         """
         got: list[dict[str, Any]] = []
         try:
             if self._next(time.monotonic() + START_SECONDS) != READY:
-                raise RuntimeError(f"the grading process did not start: {self._said()}")
+                raise NotStarted(self._said())
             for exercise in self.exercises:
                 values = self._next(time.monotonic() + RUNS * exercise.seconds + START_SECONDS)
                 if values is None or values["id"] != exercise.id:

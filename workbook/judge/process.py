@@ -22,6 +22,7 @@ from .gone import ChildError, ProbeRaised, ProcessGone
 from .job import JOB_VARIABLE, Job
 from .limits import end_family, memory_used, start
 from .place import ask_place, place
+from .printed import Printed
 from .values import MAX_BYTES, NotAValue, decode, encode, plain
 
 PRINTED_BYTES = 2000
@@ -42,14 +43,14 @@ class Child:
         self._folder = Path(tempfile.mkdtemp(prefix="judge-"))
         self._job_file = self._folder / "job.json"
         self._mark = f"{JOB_VARIABLE}={self._job_file}"
-        self._printed = self._folder / "printed.txt"
         (self._folder / "cwd").mkdir()
         self._lines: queue.Queue[bytes | None] = queue.Queue(maxsize=64)
         self._gone: ProcessGone | None = None
         self._outside = ""
         self._begun = 0  # bytes that had been printed before this job
         self._said: int | None = None  # bytes that the code had printed when it was asked where it is
-        with self._printed.open("wb") as printed:
+        self._printed = Printed()
+        with self._printed.writing() as printed:
             self._process = start(
                 [sys.executable, "-P", "-m", "workbook.judge.child"],
                 stdin=subprocess.PIPE,
@@ -94,12 +95,8 @@ class Child:
 
     def printed(self) -> str:
         """The end of what the student's code printed."""
-        with contextlib.suppress(OSError), self._printed.open("rb") as file:
-            end = file.seek(0, os.SEEK_END) if self._said is None else self._said
-            length = min(end - self._begun, PRINTED_BYTES)
-            file.seek(end - length)
-            return file.read(length).decode("utf-8", errors="replace").replace("\r\n", "\n")
-        return ""
+        end = self._printed.size() if self._said is None else self._said
+        return self._printed.last(min(end - self._begun, PRINTED_BYTES), end)
 
     def close(self) -> None:
         """Kill the process and its descendants, remove its folder."""
@@ -108,6 +105,7 @@ class Child:
             with contextlib.suppress(OSError):
                 if pipe is not None:
                     pipe.close()
+        self._printed.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _send(self, line: str) -> None:
@@ -140,8 +138,8 @@ class Child:
         while True:
             ended = self._process.poll() is not None
             if time.monotonic() - start > seconds:
-                self._said = self._printed.stat().st_size
-                where = ask_place(self._process, self._printed, self._files, self._said)
+                self._said = self._printed.size()
+                where = ask_place(self._process, self._printed.file, self._files, self._said)
                 raise self._fail("timeout", f"no answer after {seconds:.0f} s: an endless loop?{where}")
             try:
                 return self._lines.get(timeout=POLL_SECONDS)
@@ -167,7 +165,7 @@ class Child:
         code = self._process.returncode
         if code is not None and code < 0:
             with contextlib.suppress(ValueError):
-                return f"the process died of {signal.Signals(-code).name}{place(self._printed, self._files)}"
+                return f"the process died of {signal.Signals(-code).name}{place(self._printed.file, self._files)}"
         if code is None:
             return "the code closed the judge's own pipe"
         return f"the code ended the process, exit status {code}, before it gave an answer (os._exit?)"

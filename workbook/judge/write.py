@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -39,9 +40,9 @@ def write(target: str, text: Callable[[], str]) -> None:
             _put(path, text())
             return
         path = path.resolve()
-        part = path.with_name(f".{path.name}.{os.getpid()}.part")
+        part = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
         try:
-            _put(part, text())
+            _put_new(part, text())
             part.replace(path)
         finally:
             with contextlib.suppress(OSError):
@@ -52,6 +53,13 @@ def write(target: str, text: Callable[[], str]) -> None:
 
 def _put(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
+
+
+def _put_new(path: Path, text: str) -> None:
+    """Nobody can have put a pipe or a link there before: then there is an error."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    with open(os.open(path, flags, 0o666), "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+        file.write(text)
 
 
 def make_folder(target: str) -> None:
