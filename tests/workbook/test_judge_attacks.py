@@ -17,7 +17,7 @@ from tests.helpers.toybook import make_toybook
 from workbook.judge import autopsy
 from workbook.judge.fence import digest_of
 from workbook.judge.limits import end_family, family, start
-from workbook.judge.memory import START, packed
+from workbook.judge.memory import OPTIONS, START, packed
 from workbook.judge.session import Session
 from workbook.judge.values import clean, plain
 from workbook.judge.verdicts import Report
@@ -173,7 +173,7 @@ def test_a_worker_runs_from_what_was_read_before(tmp_path: Path) -> None:
     )
     line = json.dumps(packed(tmp_path, "workbook.job", [str(tmp_path)]))
     file.write_text("main = lambda: print('another')", encoding="utf-8")
-    command = [sys.executable, "-I", "-B", "-X", "utf8", "-c", START]
+    command = [sys.executable, *OPTIONS, "-c", START]
     said = subprocess.run(
         command, input=f"{line}\nhello", cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
     )

@@ -26,8 +26,8 @@ def test_an_exercise_has_its_own_file_or_shares_the_chapters(tmp_path: Path) -> 
     first, second = split_toybook(tmp_path, "a")
     assert checks_path(tmp_path, first) == "exercises/ch05_line/checks.py"
     assert checks_path(tmp_path, second) == "exercises/ch05_line/checks/ex2.py"
-    assert hasattr(load_checks(tmp_path, first), "check_takes_a_prefix")
-    assert not hasattr(load_checks(tmp_path, second), "check_takes_a_prefix")
+    assert hasattr(load_checks(tmp_path, first)[0], "check_takes_a_prefix")
+    assert not hasattr(load_checks(tmp_path, second)[0], "check_takes_a_prefix")
 
 
 def test_shared_files_are_those_of_the_same_root(tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_shared_files_are_those_of_the_same_root(tmp_path: Path) -> None:
     for word in ("a", "b"):
         root = tmp_path / word
         root.mkdir()
-        words.append(load_checks(root, split_toybook(root, word)[1]).check_sums(None, None))
+        words.append(load_checks(root, split_toybook(root, word)[1])[0].check_sums(None, None))
     assert words == ["a", "b"]
     assert not list(tmp_path.rglob("__pycache__"))
 

@@ -76,9 +76,8 @@ def test_an_earlier_report_is_gone_before_anything_is_graded(root: Path, monkeyp
     assert there == [False]
 
 
-def test_the_live_tokens_are_handed_to_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(oracles, "live", oracles.recorded)
-    runs = oracles.unpacked(oracles.packed_live())()
+def test_the_live_tokens_are_handed_to_the_worker() -> None:
+    runs = oracles.unpacked(oracles.packed(oracles.recorded))()
     assert [(r.ids, r.output_ids, r.gaps) for r in runs] == [(r.ids, r.output_ids, r.gaps) for r in oracles.recorded()]
     with pytest.raises(OracleMissing, match="not there"):
         oracles.unpacked({"missing": "not there"})()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 
 from ..spec import Exercise, SpecError
+from ..stubs import read_text
+from .memory import MemoryFinder
 
 
 def checks_path(root: Path, exercise: Exercise) -> str:
@@ -19,8 +22,18 @@ def checks_path(root: Path, exercise: Exercise) -> str:
     return own if (root / own).is_file() else f"{exercise.folder}/checks.py"
 
 
-def load_checks(root: Path, exercise: Exercise, prefix: str = "") -> ModuleType:
-    """Run the file of checks as a module. Raises SpecError when it is missing or raises.
+class _Checks(MemoryFinder):
+    """Finds one file of checks, as a package that lies in its own folder, and the files beside it."""
+
+    def __init__(self, name: str, path: Path) -> None:
+        beside = {f"{name}.{file.stem}": (str(file), read_text(file)) for file in sorted(path.parent.glob("*.py"))}
+        super().__init__({name: beside[f"{name}.{path.stem}"], **beside})
+        self.name = name
+
+
+def load_checks(root: Path, exercise: Exercise, prefix: str = "") -> tuple[ModuleType, Mapping[str, str]]:
+    """Run the file of checks as a module. Returns it, and the texts that it may come from, by name of the module: they
+    are read once, and no compiled form of them is. Raises SpecError when it is missing or raises.
 
     prefix: sets the module's name apart from that of the same exercise's checks from another folder.
     """
@@ -30,17 +43,11 @@ def load_checks(root: Path, exercise: Exercise, prefix: str = "") -> ModuleType:
         raise SpecError(f"{file} is missing")
     for loaded in [key for key in sys.modules if key == name or key.startswith(f"{name}.")]:
         del sys.modules[loaded]  # another root may have been graded before
-    # as a package that lies in its own folder, so that `from .common import ...` finds the file beside it
-    spec = importlib.util.spec_from_file_location(name, path, submodule_search_locations=[str(path.parent)])
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    sys.meta_path[:] = [f for f in sys.meta_path if not isinstance(f, _Checks) or f.name != name]
     try:
-        spec.loader.exec_module(module)
+        checks = _Checks(name, path)
+        sys.meta_path.insert(0, checks)
+        module = importlib.import_module(name)
     except Exception as error:
         raise SpecError(f"{file} cannot be loaded: {error!r}") from error
-    finally:
-        sys.dont_write_bytecode = before
-    return module
+    return module, {name: text for name, (_, text) in checks.sources.items()}

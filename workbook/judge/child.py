@@ -123,6 +123,7 @@ def main() -> None:
     die_with_parent()
     requests, answers = private_pipes()
     job = job_of_text(requests.readline())
+    sys.prefix = sys.exec_prefix = job.prefix
     set_limits(job.memory_mb)
     tell_where()
     desk = Desk(job, Path(os.environ[JOB_VARIABLE]), teller(answers))
@@ -144,6 +145,7 @@ def spawned() -> None:
     """In a process that a graded one has spawned: the same modules and the same fence. Nobody hears of what it says."""
     file = Path(os.environ[JOB_VARIABLE])
     job = job_of_text(file.read_text(encoding="utf-8"))
+    sys.prefix = sys.exec_prefix = job.prefix
     install(job)
     Fence(job, file.parent, lambda message: None).install()
 

@@ -6,9 +6,9 @@ import argparse
 from functools import partial
 from pathlib import Path
 
+from . import oracles
 from .class_report import class_csv, class_json, class_table
 from .classroom import grade_class
-from .oracles import packed_live
 from .overseer import Order
 from .report import as_gradescope, exit_code
 from .session import Session, UsageError
@@ -33,11 +33,11 @@ def grade_folder(session: Session, args: argparse.Namespace) -> int:
         make_folder(args.gradescope)
         for submission in submissions:
             make_room(_gradescope(args.gradescope, submission.name))
-    session.benches(args.names)  # what is wrong with the workbook itself is found before anything runs
+    read = session.grader(args.names).read()  # what is wrong with the workbook itself is found before anything runs
     hidden = str(Path(args.hidden).resolve()) if args.hidden else ""
     others = [folder.resolve(), *([Path(hidden)] if hidden else [])]
-    oracle = packed_live() if args.oracle == "live" else None
-    order = Order(session.root, session.seed, oracle, hidden, tuple(str(path) for path in others))
+    oracle = oracles.packed(oracles.live if args.oracle == "live" else oracles.recorded)
+    order = Order(session.root, session.seed, oracle, hidden, tuple(str(path) for path in others), read)
     marked = grade_class(order, submissions, exercises, others, session.say)
     if args.json:
         write(args.json, lambda: class_json(marked))

@@ -49,9 +49,9 @@ def load_hidden(
             exercises = _exercises(path, known)
             for exercise in exercises:
                 sharing = [e for e in exercises if checks_path(folder, e) == checks_path(folder, exercise)]
-                checks = read_checks(folder, exercise, sharing, PREFIX)
+                checks, read = read_checks(folder, exercise, sharing, PREFIX)
                 probes = read_probes(folder, exercise)
-                benches[exercise.id] = Bench(root, known[exercise.id], checks, *probes, private)
+                benches[exercise.id] = Bench(root, known[exercise.id], checks, *probes, private, read)
     except (SpecError, OSError) as error:
         raise SpecError(f"hidden checks in {folder}: {error}") from error
     if not benches:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -33,7 +34,8 @@ class Job:
 
     root: folder that holds the package. parts: the exercise's own module first, then earlier ones of the student's.
     chapter: later ones are hidden (0: none is). probes, probes_file: text and path of the functions that call into the
-    module. private: folders that the code may not read, each as its digest (see fence.py).
+    module. private: folders that the code may not read, each as its digest (see fence.py). prefix: folder of the
+    environment; the process is started without looking for one.
     """
 
     root: str
@@ -43,6 +45,7 @@ class Job:
     probes_file: str
     memory_mb: int
     private: list[str] = field(default_factory=list)
+    prefix: str = field(default_factory=lambda: sys.prefix)
 
     def as_text(self) -> str:
         """One line that job_of_text reads."""

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
+OPTIONS = ("-I", "-S", "-B", "-X", "utf8")
+"""Of the interpreter: nothing that lies in a folder of packages is run before the texts are there."""
 START = """import json, sys
 packed = json.loads(sys.stdin.readline())
 exec(packed["memory"], names := {"__name__": "memory"})
@@ -19,15 +21,17 @@ names["go"](packed)"""
 """What `python -c` runs: it reads one line, as `packed` makes it; the rest of standard input is the module's."""
 
 
-def packed(root: Path, module: str, path: Sequence[str]) -> dict[str, object]:
+def packed(root: Path, module: str, path: Sequence[str], package: Path | None = None) -> dict[str, object]:
     """All that a process needs to run a module of the classroom. root: of the classroom.
 
-    path: folders of other packages, looked at last.
+    path: folders of other packages, looked at last: the process itself is started without any, since to look for them
+    is to run what lies in them (-S). package: a folder beside which more texts lie.
     """
-    files = sorted((root / "workbook").rglob("*.py"))
-    sources = {_name(file, root): (str(file), file.read_text(encoding="utf-8")) for file in files}
+    folders = [root / "workbook", *([package] if package else [])]
+    files = [(file, folder.parent) for folder in folders for file in sorted(folder.rglob("*.py"))]
+    sources = {_name(file, base): (str(file), file.read_text(encoding="utf-8")) for file, base in files}
     memory = Path(__file__).read_text(encoding="utf-8")
-    return {"memory": memory, "sources": sources, "module": module, "path": list(path)}
+    return {"memory": memory, "sources": sources, "module": module, "path": list(path), "prefix": sys.prefix}
 
 
 class MemoryFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -43,7 +47,8 @@ class MemoryFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if fullname not in self.sources:
             return None
         file = self.sources[fullname][0]
-        spec = importlib.machinery.ModuleSpec(fullname, self, origin=file, is_package=file.endswith("__init__.py"))
+        package = file.endswith("__init__.py") or any(name.startswith(f"{fullname}.") for name in self.sources)
+        spec = importlib.machinery.ModuleSpec(fullname, self, origin=file, is_package=package)
         spec.has_location = True
         return spec
 
@@ -59,7 +64,8 @@ def go(x: Mapping[str, object]) -> None:
     assert isinstance(sources, dict)
     assert isinstance(path, list)
     sys.meta_path.insert(0, MemoryFinder(sources))
-    sys.path += path
+    sys.path += [folder for folder in path if folder not in sys.path]
+    sys.prefix = sys.exec_prefix = str(x["prefix"])  # of the environment, which is found out with -S left out only
     __import__(str(module))
     sys.modules[str(module)].main()
 

@@ -29,10 +29,10 @@ def live() -> Sequence[OracleLike]:
         raise OracleMissing(f"Hugging Face's model cannot be run: {error}") from error
 
 
-def packed_live() -> dict[str, Any]:
-    """The live runs as plain values, for a process that shall not compute them itself; see `unpacked`."""
+def packed(source: Callable[[], Sequence[OracleLike]]) -> dict[str, Any]:
+    """Runs as plain values, for a process that shall neither read nor compute them itself; see `unpacked`."""
     try:
-        runs = live()
+        runs = source()
     except OracleMissing as error:
         return {"missing": str(error)}
     return {"runs": [[list(run.ids), list(run.output_ids), list(run.gaps)] for run in runs]}
@@ -45,7 +45,7 @@ def unpacked(values: dict[str, Any]) -> Callable[[], Sequence[OracleLike]]:
         if "missing" in values:
             raise OracleMissing(values["missing"])
         return tuple(
-            oracle.OraclePrompt(f"live-{number}", tuple(ids), tuple(output), tuple(gaps))
+            oracle.OraclePrompt(f"run-{number}", tuple(ids), tuple(output), tuple(gaps))
             for number, (ids, output, gaps) in enumerate(values["runs"])
         )
 

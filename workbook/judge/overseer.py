@@ -19,9 +19,10 @@ from typing import IO, Any
 
 from ..handed_in import Unreadable
 from ..spec import Exercise
+from ..tree import PACKAGE
 from .environment import handed_on
 from .limits import end_family, start
-from .memory import START, packed
+from .memory import OPTIONS, START, packed
 from .paper import Paper
 from .verdicts import CheckReport, Report
 from .worker import READY, from_values, verified
@@ -41,20 +42,23 @@ START_SECONDS = 60.0
 class Order:
     """How all submissions of a class are graded. hidden: folder of hidden checks, or empty. private: see Bench.
 
-    oracle: Hugging Face's tokens, computed anew (see oracles.packed_live); None for the recorded ones. classroom: the
-    texts that the grading processes run from, read when the order is made.
+    oracle: Hugging Face's tokens (see oracles.packed). read: see Grader.read: what a grading process has read must be
+    that. classroom: the texts that the grading processes run from, read when the order is made.
     """
 
     root: Path
     seed: int
-    oracle: dict[str, Any] | None
+    oracle: dict[str, Any]
     hidden: str
     private: tuple[str, ...]
+    read: Mapping[str, str]
     classroom: dict[str, object] = field(init=False)
 
     def __post_init__(self) -> None:
-        path = dict.fromkeys([str(self.root), str(CLASSROOM)])
-        object.__setattr__(self, "classroom", packed(CLASSROOM, "workbook.judge.worker", list(path)))
+        ours = [str(self.root), str(CLASSROOM)]
+        path = [*(folder for folder in sys.path if folder and folder not in ours), *dict.fromkeys(ours)]
+        package = next(base / PACKAGE for base in (self.root, CLASSROOM) if (base / PACKAGE).is_dir())
+        object.__setattr__(self, "classroom", packed(CLASSROOM, "workbook.judge.worker", path, package))
 
 
 def grade_submission(
@@ -94,14 +98,14 @@ class _Worker:
     """One worker process and what comes out of it."""
 
     def __init__(self, order: Order, exercises: Sequence[Exercise], paper: Paper, passed: Mapping[str, str]) -> None:
-        self.exercises = exercises
+        self.exercises, self._read = exercises, order.read
         self._folder = Path(tempfile.mkdtemp(prefix="judge-class-"))
         self._mark = f"{MARK_VARIABLE}={self._folder}"
         self._errors = (self._folder / "errors.txt").open("w+b")
         self._secret = secrets.token_hex(32)
         self._lines: queue.Queue[str | None] = queue.Queue()
         self._process = start(
-            [sys.executable, "-I", "-B", "-X", "utf8", "-c", START],
+            [sys.executable, *OPTIONS, "-c", START],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -133,8 +137,10 @@ class _Worker:
         """
         got: list[dict[str, Any]] = []
         try:
-            if self._next(time.monotonic() + START_SECONDS) != READY:
+            if not (ready := self._next(time.monotonic() + START_SECONDS)) or ready["id"] != READY:
                 raise NotStarted(self._said())
+            if any(self._read.get(key) != digest for key, digest in ready["read"].items()):
+                raise NotStarted("what it had read was not what lay there at the beginning")
             for exercise in self.exercises:
                 values = self._next(time.monotonic() + RUNS * exercise.seconds + START_SECONDS)
                 if values is None or values["id"] != exercise.id:

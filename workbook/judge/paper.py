@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,6 +46,15 @@ class Grader:
     oracle: Oracle
     say: Callable[[str], None]
     hidden: Mapping[str, Bench] = field(default_factory=dict)
+
+    def read(self) -> dict[str, str]:
+        """Exercise id -> digest of all that was read to grade it; "" -> of all stubs and references."""
+        places = [f"{place.exercise}\n{place.stub}\n{place.reference}" for place in self.places]
+        found = {"": hashlib.sha256("\n".join(places).encode()).hexdigest()}
+        for bench in self.benches:
+            id_ = bench.place.exercise.id
+            found[id_] = bench.digest + (self.hidden[id_].digest if id_ in self.hidden else "")
+        return found
 
     def __call__(self, paper: Paper, passed: Mapping[str, str], start: int) -> Iterator[tuple[Report, str]]:
         """Each exercise's report, with the digest of the text that was graded (empty when there was none).

@@ -52,7 +52,7 @@ class Child:
         self._printed = Printed()
         with self._printed.writing() as printed:
             self._process = start(
-                [sys.executable, "-P", "-m", "workbook.judge.child"],
+                [sys.executable, "-S", "-P", "-m", "workbook.judge.child"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=printed,
@@ -174,7 +174,8 @@ class Child:
         workbook_root = str(Path(__file__).resolve().parents[2])
         ours = {
             JOB_VARIABLE: str(self._job_file),
-            "PYTHONPATH": os.pathsep.join(dict.fromkeys([self.job.root, workbook_root])),
+            # Without -S it would look for packages itself, and run what lies beside them (*.pth, sitecustomize).
+            "PYTHONPATH": os.pathsep.join(dict.fromkeys([self.job.root, workbook_root, *filter(None, sys.path)])),
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONHASHSEED": "0",
             "PYTHONUTF8": "1",

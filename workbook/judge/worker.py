@@ -24,8 +24,8 @@ from .paper import Paper
 from .session import Session
 from .verdicts import CheckReport, Report
 
-READY = {"id": "ready"}
-"""What is told before any code of the submission runs."""
+READY = "ready"
+"""The id of what is told before any code of the submission runs: digests of what was read."""
 
 
 def as_values(report: Report, digest: str) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def main() -> None:
     die_with_parent()
     request = json.loads(sys.stdin.readline())
     root = Path(request["root"])
-    oracle = oracles.unpacked(request["oracle"]) if request["oracle"] else oracles.recorded
+    oracle = oracles.unpacked(request["oracle"])
     private = tuple(request["private"])
     session = Session(root, request["seed"], oracle, lambda line: None, private)
     if request["hidden"]:
@@ -81,7 +81,7 @@ def main() -> None:
         session = dataclasses.replace(session, hidden=hidden)
     texts = {name: Unreadable(text[0]) if type(text) is list else text for name, text in request["texts"].items()}
     grader = session.grader(request["ids"])
-    _tell(request["secret"], READY)
+    _tell(request["secret"], {"id": READY, "read": grader.read()})
     for report, digest in grader(Paper(texts), request["passed"], 1):
         _tell(request["secret"], as_values(report, digest))
 
