@@ -60,8 +60,10 @@ def judge_match(
     """The pages that a match returned, and the node."""
     want, got = [before[text] for text in found], seen["pages"]
     if seen["aliased"]:
-        message = f"{where}: the list of pages returned is the `pages` of a node itself (aliasing): whoever appends to"
-        return Result.failed("returns-the-nodes-own-list", f"{message} it changes the tree; start with a list of your own")
+        message = (
+            f"{where}: the list of pages returned is the `pages` of a node itself (aliasing): whoever appends to it"
+        )
+        return Result.failed("returns-the-nodes-own-list", f"{message} changes the tree; start with a list of your own")
     if got != want:
         message = f"{where}: found pages {got}; expected {want}"
         return Result.failed(name_pages(ids, got, want, found, before, ends), message)

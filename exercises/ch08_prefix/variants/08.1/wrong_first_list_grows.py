@@ -3,6 +3,7 @@
 Takes the first node's list and appends the others to it.
 """
 
+
 def common_prefix(a: list[int], b: list[int]) -> int:
     n = 0
     for x, y in zip(a, b, strict=False):

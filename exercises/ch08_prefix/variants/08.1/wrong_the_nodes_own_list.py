@@ -3,6 +3,7 @@
 Begins with the list of the root, and so appends to it.
 """
 
+
 def common_prefix(a: list[int], b: list[int]) -> int:
     n = 0
     for x, y in zip(a, b, strict=False):
