@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from numbers import Real
 from typing import Literal
 
+from .values import as_int, in_order, ints, shown
+
 Phase = Literal["prefill", "decode"]
 FinishReason = Literal["stop", "length", "abort"]
 Event = tuple[int, int | None, FinishReason | None]
@@ -31,8 +33,9 @@ class SamplingParams:
 
     temperature: 0 is greedy. top_k: -1 is off. top_p: 1.0 is off. max_tokens: most tokens to generate, at least 1.
     ignore_eos: an EOS is a token like any other. stop_token_ids, stop: further ends, as ids and as text.
-    seed: makes a sampled request repeatable. logprobs: how many of the most likely tokens are reported with each token
-    and its own log-probability.
+    seed: makes a sampled request repeatable as far as its logits are: these may differ in their last bits with the size
+    of the batch, in 16 bits so much that now and then another token is drawn. logprobs: how many of the most likely
+    tokens are reported with each token and its own log-probability.
     """
 
     temperature: float = 0.0
@@ -45,16 +48,26 @@ class SamplingParams:
     stop: tuple[str, ...] = ()
     logprobs: int | None = None
 
+    def __post_init__(self) -> None:
+        """Make other libraries' integers Python's, and lists tuples; `validate` refuses the rest."""
+        for name in ("top_k", "max_tokens", "seed", "logprobs"):
+            object.__setattr__(self, name, as_int(getattr(self, name)))
+        for name in ("stop_token_ids", "stop"):
+            if in_order(value := getattr(self, name)) or isinstance(value, set | frozenset):
+                object.__setattr__(self, name, tuple(map(as_int, value)))
+
     def validate(self) -> None:
         """Raise ValueError naming the field, its value and its limit; says nothing about what is implemented."""
-        if type(self.max_tokens) is not int or self.max_tokens < 1:
-            raise ValueError(f"max_tokens is {self.max_tokens!r}; it must be an integer of at least 1")
-        if not (isinstance(self.temperature, Real) and self.temperature >= 0.0):
-            raise ValueError(f"temperature is {self.temperature!r}; it must be at least 0")
-        if not (isinstance(self.top_p, Real) and 0.0 < self.top_p <= 1.0):
-            raise ValueError(f"top_p is {self.top_p!r}; it must be above 0 and at most 1")
-        if self.top_k != -1 and self.top_k < 1:
-            raise ValueError(f"top_k is {self.top_k}; it must be -1 (off) or at least 1")
+        for name, sound, limit in (
+            ("max_tokens", type(self.max_tokens) is int and self.max_tokens >= 1, "an integer of at least 1"),
+            ("temperature", isinstance(self.temperature, Real) and self.temperature >= 0.0, "at least 0"),
+            ("top_p", isinstance(self.top_p, Real) and 0.0 < self.top_p <= 1.0, "above 0 and at most 1"),
+            ("top_k", type(self.top_k) is int and (self.top_k == -1 or self.top_k >= 1), "-1 (off) or at least 1"),
+            ("ignore_eos", isinstance(self.ignore_eos, bool), "True or False"),
+            ("stop_token_ids", ints(self.stop_token_ids) is not None, "a list of integers"),
+        ):
+            if not sound:
+                raise ValueError(f"{name} is {shown(getattr(self, name))}; it must be {limit}")
 
 
 class Req:

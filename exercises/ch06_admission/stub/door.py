@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 
 from .answers import Text
 from .assembly import Parts
 from .choices import find
 from .core import Req, SamplingParams
+from .values import as_int, in_order, ints, shown
 
 Prompt = str | Sequence[int]
 
@@ -22,8 +22,8 @@ class Door:
     def request(self, prompt: Prompt, params: SamplingParams | None, uid: int) -> Req:
         """A request that can run; max_tokens is cut to what context and pool leave room for."""
         params = SamplingParams() if params is None else params
-        if type(uid) is not int:
-            raise ValueError(f"uid is {uid!r}; it must be an integer")
+        if not isinstance(params, SamplingParams):
+            raise ValueError(f"params is {shown(params)}; it must be SamplingParams")
         params.validate()
         self.parts.chooser.check(params)
         if params.stop:
@@ -31,6 +31,12 @@ class Door:
         ids = self._token_ids(prompt)
         most = self.most_tokens(len(ids), params.max_tokens)
         return Req(uid, ids, params, eos_ids=self.checkpoint.config.eos_ids, max_tokens=most)
+
+    def uid(self, uid: int) -> int:
+        """A uid that a caller chose."""
+        if type(value := as_int(uid)) is not int:
+            raise ValueError(f"uid is {shown(uid)}; it must be an integer")
+        return value
 
     def most_tokens(self, prompt_len: int, wanted: int) -> int:
         """`wanted`, cut to what context and pool leave room for; ValueError when the prompt is too long for either."""
@@ -42,10 +48,15 @@ class Door:
         """One request a prompt, with uids from `first_uid` on. `params`: one for all, or one a prompt."""
         if isinstance(prompts, str):
             raise ValueError("prompts is one string; pass a list of prompts")
-        each = [params] * len(prompts) if isinstance(params, SamplingParams | None) else list(params)
-        if len(each) != len(prompts):
-            raise ValueError(f"{len(prompts)} prompts, but {len(each)} sampling params")
-        return [self.request(*pair, first_uid + i) for i, pair in enumerate(zip(prompts, each, strict=True))]
+        if not in_order(prompts):
+            raise ValueError(f"prompts is {shown(prompts)}; it must be a list of prompts")
+        if not isinstance(params, SamplingParams | None) and not in_order(params):
+            raise ValueError(f"params is {shown(params)}; it must be SamplingParams, or a list of them")
+        queue = list(prompts)
+        each = [params] * len(queue) if isinstance(params, SamplingParams | None) else list(params)
+        if len(each) != len(queue):
+            raise ValueError(f"{len(queue)} prompts, but {len(each)} sampling params")
+        return [self.request(*pair, first_uid + i) for i, pair in enumerate(zip(queue, each, strict=True))]
 
     def text(self, req: Req) -> Text | None:
         """What follows the text of an answer, where that decides when it ends; else None."""
@@ -58,16 +69,19 @@ class Door:
 
     def _token_ids(self, prompt: Prompt) -> list[int]:
         if isinstance(prompt, str):
-            ids = self.checkpoint.encode(prompt)
-        else:
             try:
-                ids = [operator.index(token) for token in prompt]
-            except TypeError:
-                raise ValueError(f"a prompt is a string or a list of token ids, not {prompt!r:.80}") from None
+                prompt.encode()
+            except UnicodeEncodeError as error:
+                half = f"{prompt[error.start]!a} at position {error.start}"
+                raise ValueError(f"the prompt has half a character, {half}; it must be valid Unicode") from None
+        ids = self.checkpoint.encode(prompt) if isinstance(prompt, str) else ints(prompt)
+        if ids is None:
+            raise ValueError(f"a prompt is a string or a list of token ids, not {shown(prompt)}")
         if not ids:
             raise ValueError("the prompt is empty; it needs at least one token")
         vocab = self.checkpoint.config.vocab_size
         for position, token in enumerate(ids):
             if not 0 <= token < vocab:
-                raise ValueError(f"token id {token} at position {position} is outside the vocabulary 0..{vocab - 1}")
+                where = f"at position {position} is outside the vocabulary 0..{vocab - 1}"
+                raise ValueError(f"token id {shown(token)} {where}")
         return ids

@@ -34,7 +34,8 @@ class Scheduler:
         self.committed = 0
         self._retiring: deque[Req] = deque()
         self._notes: list[Event] = []
-        self._ended: list[tuple[int, FinishReason]] = []
+        self._noted: set[int] = set()
+        self._ended: deque[tuple[int, FinishReason]] = deque(maxlen=10_000)  # the trace asks, but only after a round
 
     @property
     def has_work(self) -> bool:
@@ -43,8 +44,7 @@ class Scheduler:
 
     def in_use(self, uid: int) -> bool:
         """Whether a uid may not be given to a new request yet: its last event has not been delivered."""
-        leaving = [req.uid for req in self._retiring] + [note[0] for note in self._notes]
-        return uid in self.live or uid in leaving
+        return uid in self.live or uid in self._noted or uid in self.cache.accounts  # the last: who holds pages still
 
     def submit(self, req: Req) -> None:
         """Queue a request. Raises ValueError when its uid is in use."""
@@ -118,6 +118,7 @@ class Scheduler:
         ended = self.end(uid, "abort")
         if ended:
             self._notes.append((uid, None, "abort"))
+            self._noted.add(uid)
         return ended
 
     def end(self, uid: int, reason: FinishReason) -> bool:
@@ -131,12 +132,13 @@ class Scheduler:
 
     def take_notes(self) -> list[Event]:
         """Events that belong to no batch, once."""
-        notes, self._notes = self._notes, []
+        notes, self._notes, self._noted = self._notes, [], set()
         return notes
 
     def take_ended(self) -> tuple[tuple[int, FinishReason], ...]:
         """(uid, reason) of each request that ended since the last call; the trace asks after each commit."""
-        ended, self._ended = tuple(self._ended), []
+        ended = tuple(self._ended)
+        self._ended.clear()
         return ended
 
     def _settled(self, batch: Batch) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import torch
 
 from ..core import NO_TOKEN, Batch, Req, SamplingParams
+from ..values import shown
 from .draw import draw, draw_filtered, probabilities, uniforms
 from .inputs import upload
 
@@ -30,17 +31,20 @@ class Sampler:
 
     def check(self, params: SamplingParams) -> None:
         """Raise ValueError naming the field, its value and its limit."""
-        if not math.isfinite(params.temperature):
-            raise ValueError(f"temperature is {params.temperature}; it must be a finite number")
-        if type(params.top_k) is not int:
-            raise ValueError(f"top_k is {params.top_k!r}; it must be an integer")
+        try:
+            finite = math.isfinite(params.temperature)
+        except OverflowError:  # an integer that no float is large enough for
+            finite = False
+        if not finite:
+            raise ValueError(f"temperature is {shown(params.temperature)}; it must be a finite number")
         if params.seed is not None and type(params.seed) is not int:
-            raise ValueError(f"seed is {params.seed!r}; it must be an integer or None")
+            raise ValueError(f"seed is {shown(params.seed)}; it must be an integer or None")
         n = params.logprobs
         if n is not None and not (type(n) is int and 0 <= n <= MAX_LOGPROBS):
-            raise ValueError(f"logprobs is {n!r}; it must be an integer from 0 to {MAX_LOGPROBS}, or None")
-        if isinstance(params.stop, str) or not all(isinstance(text, str) and text for text in params.stop):
-            raise ValueError(f"stop is {params.stop!r}; it must be a sequence of strings that are not empty")
+            raise ValueError(f"logprobs is {shown(n)}; it must be an integer from 0 to {MAX_LOGPROBS}, or None")
+        stop = params.stop
+        if not (isinstance(stop, tuple) and all(isinstance(text, str) and text for text in stop)):
+            raise ValueError(f"stop is {shown(stop)}; it must be a sequence of strings that are not empty")
 
     def __call__(self, logits: torch.Tensor, batch: Batch) -> tuple[torch.Tensor, ...]:
         """See Chooser. Returns ids [E] or, where log-probabilities are asked for, also what `report` makes of them."""
@@ -61,7 +65,7 @@ class Sampler:
             [seed for seed, _ in pairs],
             [counter for _, counter in pairs],
             float_bits([req.params.temperature for req in drawn]),
-            [req.params.top_k if req.params.top_k > 0 else vocab for req in drawn],
+            [min(req.params.top_k, vocab) if req.params.top_k > 0 else vocab for req in drawn],
             float_bits([req.params.top_p for req in drawn]),
             [n for n, some in enumerate(filters) if not some],
             [n for n, some in enumerate(filters) if some],
