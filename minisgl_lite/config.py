@@ -23,8 +23,9 @@ class EngineConfig:
     model: "tiny", a folder, a Hub id or a checkpoint that is loaded already. dtype: a torch.dtype or its name.
     num_pages: pages of the KV pool; a page spans all layers. max_running_req: rows of the page table.
     max_seq_len: positions a request may have, at most the model's.
-    max_extend_tokens: prompt tokens a round may compute. memory_ratio: share of the free device memory that the KV
-    pool may take, where num_pages is None.
+    max_extend_tokens: prompt tokens a round may compute. tp_size: ranks that compute together, a process and a device
+    each; those that torchrun has started, else they are started. memory_ratio: share of the free device memory that
+    the KV pool may take, where num_pages is None.
     """
 
     model: str | os.PathLike[str] | Checkpoint = "tiny"

@@ -52,6 +52,9 @@ def package_modules(root: Path = ROOT) -> dict[str, int]:
 class LaterChapters:
     """A finder, first on `sys.meta_path`, to which modules of chapters after `chapter` do not exist."""
 
+    for_ranks = True
+    """The processes of tensor-parallel ranks get a copy."""
+
     def __init__(self, chapter: int, chapters: dict[str, int]) -> None:
         self.chapter = chapter
         self.chapters = chapters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import json
 import os
 import signal
@@ -145,6 +146,26 @@ def test_a_checkpoint_that_is_broken(tmp_path):
     write_tensors(tmp_path, tensors)
     with pytest.raises(ValueError, match=r"1 missing: model\.norm\.weight"):
         start(tmp_path)
+
+
+class Missing:
+    """A finder to which `minisgl_lite.parallel.follow` does not exist."""
+
+    for_ranks = True
+
+    def find_spec(self, name, path=None, target=None):
+        if name == "minisgl_lite.parallel.follow":
+            raise ModuleNotFoundError("the finder came along")
+        return None
+
+
+def test_finders_that_hide_or_replace_modules_come_along(folder, monkeypatch, capfd):
+    """A student's file, and the border of a chapter, hold in every rank; and a rank that cannot start is noticed."""
+    importlib.import_module("minisgl_lite.parallel.group")  # this process has its own already
+    monkeypatch.setattr(sys, "meta_path", [Missing(), *sys.meta_path])
+    with pytest.raises(ChildProcessError, match="the process of rank 1 has ended, with status 1"):
+        start(folder)
+    assert "the finder came along" in capfd.readouterr().err
 
 
 def test_close_ends_the_ranks_and_frees_the_port(folder):

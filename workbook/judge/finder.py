@@ -35,6 +35,9 @@ class TextLoader(importlib.abc.Loader):
 class StudentFinder(importlib.abc.MetaPathFinder):
     """Answers for the modules that the student wrote and for the probes. Everything else is found as usual."""
 
+    for_ranks = True
+    """The processes of tensor-parallel ranks get a copy: they run the student's file too."""
+
     def __init__(self, job: Job) -> None:
         self.job = job
         self.parts: dict[str, Part] = {part.module: part for part in job.parts}
