@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Callable, Sequence
+from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection, answer_challenge, deliver_challenge, wait
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -128,7 +129,7 @@ def _line(sock: socket.socket) -> Connection:
 def accept(
     server: socket.socket, key: bytes, count: int, seconds: float, still: Callable[[], object] = lambda: None
 ) -> LeaderLink:
-    """Wait until ranks 1 .. count have called, then close `server`; calls without `key` are turned away.
+    """Wait until ranks 1 .. count have called, then close `server`; who has another key is turned away.
 
     still: called several times a second, to raise when somebody will never call. Raises TimeoutError after `seconds`.
     """
@@ -146,9 +147,12 @@ def accept(
                 continue
             sock.setblocking(True)
             line = _line(sock)
-            deliver_challenge(line, key)
-            answer_challenge(line, key)
-            lines[line.recv()] = line
+            try:
+                deliver_challenge(line, key)
+                answer_challenge(line, key)
+                lines[line.recv()] = line
+            except (AuthenticationError, EOFError, OSError):
+                line.close()
     return LeaderLink([lines[rank] for rank in range(1, count + 1)])
 
 

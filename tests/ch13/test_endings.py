@@ -109,7 +109,7 @@ class Stumbling(PrefillFirst):
 
     def choose(self, prefill, decode):
         self.rounds += 1
-        if self.rounds == 4 and sys.argv[0] == "-c":
+        if self.rounds == 4 and "minisgl_lite.parallel.rank" in sys.modules:
             raise LookupError("a bug that only this rank has")
         return super().choose(prefill, decode)
 
