@@ -12,9 +12,10 @@ from tests.helpers.judging import judge
 from tests.helpers.toychapters import file_of, make_toychapters
 from workbook.judge import cli
 from workbook.judge.grade import grade as real_grade
+from workbook.judge.ground import ground_of
 from workbook.lab import choose
 from workbook.progress import passed_digests
-from workbook.student import create_missing
+from workbook.student import create_missing, workplaces
 
 
 @pytest.fixture
@@ -188,6 +189,7 @@ def test_start_at_stands_on_the_reference(
     assert [e["status"] for e in exercises.values()][:3] == ["not attempted", "not attempted", "passed"]
     out = capsys.readouterr().out
     assert "03.1  Write smaller        skipped: started at 04" in out
+    assert "points since chapter 04" in out
     assert "your own: double.py (04.1); reference: chapter 03 (you started at 04)" in out
     assert judge(root, "3")[1]["03.1"]["status"] == "passed"  # when named, it is graded all the same
     assert cli.main(["--start-at", "1"], root) == 0
@@ -222,3 +224,49 @@ def test_the_lab_opens_the_chapter_begun_at(root: Path) -> None:
         notebook = choose(root)
         chosen.append(notebook.stem if notebook else "")
     assert chosen == ["03_pair", "04_double", "06_desk", "06_desk"]
+
+
+def test_exercises_before_it_in_the_same_chapter_count() -> None:
+    places = {place.exercise.id: place for place in workplaces()}
+    tree, pages = places["08.1"], places["08.3"]
+    texts = {place.exercise.file: place.reference for place in places.values()}
+    passed = {id_: place.digest(place.reference) for id_, place in places.items()}
+
+    def own(start: int) -> list[str]:
+        ground = ground_of(pages, list(places.values()), texts, passed, start)
+        return [piece.exercise.id for piece in ground.own if piece.exercise.chapter == 8]
+
+    assert tree.exercise.file != pages.exercise.file
+    assert own(1) == own(8) == ["08.1", "08.2"]
+    before = ground_of(tree, list(places.values()), texts, passed, 8)
+    assert [piece.exercise.id for piece in before.own] == ["08.2"]  # of its own file; none that comes after
+
+
+def test_a_mistake_of_its_own_is_asked_about_once_more(root: Path, runs: list[list[str]]) -> None:
+    add_a_check(root)
+    write(root, "pair", "smaller", "return min(a, b)")
+    judge(root, "03.1")
+    write(root, "double", "double", "return 5")
+    runs.clear()
+    checks = judge(root, "04.1")[1]["04.1"]["checks"]
+    assert runs == [["03.1"], []]
+    assert [(c["verdict"], c["diagnosis"]) for c in checks] == [("failed", "wrong-double"), ("ok", "")]
+
+
+def test_after_a_failure_nothing_is_waited_for_long(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    add_a_check(root)
+    monkeypatch.setattr("workbook.judge.grade.PATIENCE", 0.5)
+    write(root, "double", "double", "while a == 3: pass\n    return 0")
+    found = judge(root, "04.1")[1]["04.1"]
+    assert found["status"] == "failed"
+    assert [(c["verdict"], c["diagnosis"]) for c in found["checks"]] == [("failed", "wrong-double"), ("not run", "")]
+
+
+def add_a_check(root: Path) -> None:
+    """A second check for 04.1, which would wait for long."""
+    folder = root / "exercises/ch04_double"
+    spec, checks = folder / "spec.toml", folder / "checks.py"
+    text = spec.read_text(encoding="utf-8").replace('["double is right"]', '["double is right", "double ends"]')
+    spec.write_text(text.replace("seconds = 6", "seconds = 60"), encoding="utf-8")
+    more = "\n\ndef check_double_ends(ask, rng):\n    ask('double', {'n': 3}, seconds=50)\n    return Result.ok()\n"
+    checks.write_text(checks.read_text(encoding="utf-8") + more, encoding="utf-8")

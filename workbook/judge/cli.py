@@ -12,6 +12,7 @@ from pathlib import Path
 from ..progress import begin_at
 from ..source import SourceError
 from ..spec import SpecError
+from ..student import create_missing
 from ..tree import ROOT, package_modules
 from . import commands, oracles
 from .checklib import OracleMissing
@@ -117,6 +118,7 @@ def _start_at(session: Session, chapter: int) -> None:
 
 
 def _progress(session: Session) -> str:
+    create_missing(session.root)  # the file that it says to edit is there
     newer = [f"Newer stub: {file} (python judge.py --update merges it)" for file in newer_stubs(session)]
     return "\n".join([progress([p.exercise for p in session.places()], session.standing()), *newer])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import traceback
 from collections.abc import Callable, Sequence
@@ -9,9 +10,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
-from typing import Any
 
 from ..spec import Exercise
+from .asker import Asker
 from .bench import Bench
 from .checklib import Check, OracleLike, OracleMissing, Result, short
 from .fence import digest_of
@@ -24,27 +25,10 @@ from .verdicts import CheckReport, Question, Report, Status
 BROKEN = "check-is-broken"
 """The diagnosis when a check, and not the student's code, is at fault."""
 VERDICTS = ("ok", "tie", "failed", "not run")
+PATIENCE = 5.0
+"""Seconds for an answer once a check has failed: what fails next is of less interest, and it may never end."""
 Oracle = Callable[[], Sequence[OracleLike]]
 Starter = Callable[[Job, float], AbstractContextManager[Child]]
-
-
-class Asker:
-    """Hands a check's questions to the child; implements checklib.Ask."""
-
-    def __init__(self, child: Child, oracle: Oracle) -> None:
-        self.child, self._oracle = child, oracle
-        self.asked: tuple[str, dict[str, Any]] | None = None
-        self.used_oracle = False
-
-    def __call__(self, probe: str, args: dict[str, Any] | None = None, *, seconds: float = 20.0) -> Any:
-        """See checklib.Ask."""
-        self.asked = (probe, args or {})
-        return self.child(probe, args, seconds=seconds)
-
-    def oracle(self) -> Sequence[OracleLike]:
-        """See checklib.Ask."""
-        self.used_oracle = True
-        return self._oracle()
 
 
 def grade(
@@ -132,10 +116,13 @@ class _Run:
             self.status = "timeout" if error.diagnosis == "timeout" else "error"
             return
         for name, check in self.bench.checks.items():
-            ask = Asker(child, self.oracle)
+            wrong = self.status in ("failed", "error")
+            ask = Asker(child, self.oracle, PATIENCE if wrong else math.inf)
             try:
                 result = self._result(name, check, ask)
             except ProcessGone as error:
+                if wrong and error.diagnosis == "timeout":
+                    return  # the first failure is what counts, and what a student reads
                 self.done.append(CheckReport(name, "failed", error.diagnosis, str(error)))
                 self.status = "timeout" if error.diagnosis == "timeout" else "error"
                 return

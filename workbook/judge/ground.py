@@ -1,7 +1,7 @@
 """What an exercise stands on: the student's own earlier work where that has passed, else the reference.
 
-Earlier work must never cost a later exercise. So what fails on it is graded again on the reference, and when that
-passes, the module at fault is looked for and named.
+Earlier work must never cost a later exercise. So the check that fails on it is asked again on the reference; when that
+passes, all are, and the module at fault is looked for and named.
 """
 
 from __future__ import annotations
@@ -40,17 +40,19 @@ class Ground:
 def ground_of(
     place: Workplace, places: Sequence[Workplace], texts: Mapping[str, str], passed: Mapping[str, str], start: int
 ) -> Ground:
-    """What one exercise stands on: exercises of earlier chapters, and the others of its own file.
+    """What one exercise stands on: those before it, of earlier chapters and of its own, and the others of its file.
 
     texts: the student's files, by path. passed: exercise id -> digest of the text that last passed.
     """
     own: list[Piece] = []
     reference: list[Exercise] = []
     changed: list[Exercise] = []
+    before = True
     for other in places:
         exercise = other.exercise
         same_file = exercise.file == place.exercise.file
-        if exercise == place.exercise or (exercise.chapter >= place.exercise.chapter and not same_file):
+        before = before and exercise != place.exercise
+        if exercise == place.exercise or not (before or same_file):
             continue
         if exercise.module == place.exercise.module and not same_file:
             continue  # there is one file a module; an earlier form of it has no place here
@@ -76,18 +78,29 @@ def grade_on(bench: Bench, text: str, ground: Ground, *, seed: int, oracle: Orac
     if report.status == "passed":
         report = dataclasses.replace(report, stood_on=tuple(piece.exercise.id for piece in ground.own))
         return _noted(report, _used(place, text, ground, ground.own))
+    note = "The mistake is in this exercise, not in your earlier files."
+    if (failed := report.first_failure) is not None:
+        one = {name: check for name, check in bench.checks.items() if name == failed.name}
+        once = grade(dataclasses.replace(bench, checks=one), text, seed=seed, oracle=oracle)
+        if once.first_failure is not None:
+            return _noted(_timed(_with_first(report, once), start), note)
     again = grade(bench, text, seed=seed, oracle=oracle)
     if again.status != "passed":
-        note = "The mistake is in this exercise, not in your earlier files."
         return _noted(_timed(again, start), note)
     guilty = _search(bench, text, ground.own, again.seconds, seed, oracle)
-    failed = report.first_failure
     why = f"{failed.name} [{failed.diagnosis}]" if failed else report.status
     note = (
         f"passed on the reference alone; with your own earlier modules it would not: {why}\n"
         f"{label([guilty.exercise])} seems at fault, though its own checks passed: look at it again"
     )
     return _noted(_timed(again, start), note)
+
+
+def _with_first(report: Report, once: Report) -> Report:
+    """The report with its first failure as it is on the reference alone."""
+    checks = tuple(once.first_failure if c is report.first_failure else c for c in report.checks)
+    questions = {**report.questions, **once.questions}
+    return dataclasses.replace(once, checks=tuple(c for c in checks if c is not None), questions=questions)
 
 
 def label(exercises: Iterable[Exercise]) -> str:
@@ -120,7 +133,7 @@ def _used(place: Workplace, text: str, ground: Ground, own: Sequence[Piece]) -> 
     """One line: what was the student's own, and what the reference's. Empty where there was nothing to choose."""
     beside = [piece.exercise for piece in own if piece.exercise.file == place.exercise.file]
     names = [] if place.fault(text) else borrowed(place, text, beside)
-    rest = [*_chapters(ground, {piece.exercise.chapter for piece in own}), *names]
+    rest = [*_chapters(ground, {place.exercise.chapter, *(piece.exercise.chapter for piece in own)}), *names]
     words = []
     if own:
         words.append(f"your own: {label(_exercises(own))}")

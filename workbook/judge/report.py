@@ -90,8 +90,10 @@ def table(reports: Sequence[Report], colour: bool = False, own: bool = False) ->
         seconds = f"{r.seconds:5.1f} s" if r.checks else ""
         lines.append(f"{sign} {r.exercise.id}  {r.exercise.title:<{width}}  {_shown_status(r):<13} {seconds}".rstrip())
         lines += [f"    {visible(line)}" for line in _failure_lines(r)]
-    score = sum(r.score for r in reports)
-    total = f"{score} of the course's {len(reports)} solutions pass" if own else f"{score} of {len(reports)} points"
+    score, counted = sum(r.score for r in reports), [r for r in reports if not r.skipped]
+    total = f"{score} of the course's {len(reports)} solutions pass" if own else f"{score} of {len(counted)} points"
+    if len(counted) < len(reports):
+        total += f" since chapter {max(r.skipped for r in reports):02d}"
     return "\n".join([*lines, total])
 
 
