@@ -84,14 +84,17 @@ def limit_to(chapter: int) -> None:
     sys.meta_path[:] = [finder, *(other for other in sys.meta_path if not isinstance(other, LaterChapters))]
 
 
-def render_tree(folder: Path, chapter: int | None = None, new: int | None = None, columns: int = 0) -> str:
+def render_tree(
+    folder: Path, chapter: int | None = None, new: int | None = None, columns: int = 0, only_new: bool = False
+) -> str:
     """A folder's Python files as a drawing, one line each: name and the first line of its docstring.
 
     With `chapter`, only modules of chapters up to it; with `new`, those of that chapter are marked. Files without a
     docstring are left out, and so are `__init__.py` files, whose line stands beside their folder. columns: where a
-    line that is longer goes on below; 0 for never.
+    line that is longer goes on below; 0 for never. only_new: the marked files and their folders, and nothing else.
     """
-    rows = [(f"{folder.name}/", _summary(folder / "__init__.py"), False), *_rows(folder, "", chapter, new)]
+    least = new if only_new else None
+    rows = [(f"{folder.name}/", _summary(folder / "__init__.py"), False), *_rows(folder, "", chapter, new, least)]
     width = max(len(label) for label, _, _ in rows) + 2
     lines: list[str] = []
     for label, text, is_new in rows:
@@ -108,8 +111,10 @@ def _below(label: str) -> str:
     return lead + ("│" if label.endswith("/") else "")
 
 
-def _rows(folder: Path, lead: str, chapter: int | None, new: int | None) -> list[tuple[str, str, bool]]:
-    entries = sorted(path for path in folder.iterdir() if _shown(path, chapter))
+def _rows(
+    folder: Path, lead: str, chapter: int | None, new: int | None, least: int | None
+) -> list[tuple[str, str, bool]]:
+    entries = sorted(path for path in folder.iterdir() if _shown(path, chapter, least))
     entries.sort(key=lambda path: path.is_dir())
     rows: list[tuple[str, str, bool]] = []
     for path in entries:
@@ -117,20 +122,22 @@ def _rows(folder: Path, lead: str, chapter: int | None, new: int | None) -> list
         label = lead + ("└── " if last else "├── ") + path.name
         if path.is_dir():
             rows.append((label + "/", _summary(path / "__init__.py"), False))
-            rows += _rows(path, lead + ("    " if last else "│   "), chapter, new)
+            rows += _rows(path, lead + ("    " if last else "│   "), chapter, new, least)
         else:
             is_new = new is not None and chapter_of_source(path.read_text(encoding="utf-8")) == new
             rows.append((label, _summary(path), is_new))
     return rows
 
 
-def _shown(path: Path, chapter: int | None) -> bool:
+def _shown(path: Path, chapter: int | None, least: int | None) -> bool:
+    """Whether it is, or has in it, a module of the chapters from `least` to `chapter`; None: no limit."""
     if path.is_dir():
-        return any(_shown(inner, chapter) for inner in path.iterdir())
+        return any(_shown(inner, chapter, least) for inner in path.iterdir())
     if path.suffix != ".py" or path.name == "__init__.py":
         return False
     text = path.read_text(encoding="utf-8")
-    return bool(docstring_of(text)) and (chapter is None or (chapter_of_source(text) or 0) <= chapter)
+    number = chapter_of_source(text) or 0
+    return bool(docstring_of(text)) and (chapter is None or number <= chapter) and (least is None or number >= least)
 
 
 def _summary(path: Path) -> str:

@@ -90,8 +90,12 @@ class Directives:
         return "markdown", _card(exercise, task)
 
     def _tree(self, _: str) -> tuple[str, str]:
-        chapter = self.master.chapter
-        return "markdown", f"```text\n{render_tree(self.root / PACKAGE, chapter, chapter, _COLUMNS)}\n```"
+        chapter, folder = self.master.chapter, self.root / PACKAGE
+        new, whole = (render_tree(folder, chapter, chapter, _COLUMNS, only) for only in (True, False))
+        if new == whole:
+            return "markdown", f"```text\n{whole}\n```"
+        folded = f"<details><summary>All files up to here</summary>\n\n```text\n{whole}\n```\n\n</details>"
+        return "markdown", f"```text\n{new}\n```\n\n{folded}"
 
     def _test(self, target: str) -> tuple[str, str]:
         path, _, name = target.partition("::")
