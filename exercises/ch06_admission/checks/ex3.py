@@ -29,12 +29,21 @@ def judge_overtaking(ask: Ask, traffic: Traffic, bound: int) -> Result:
         uid = max(most, key=lambda u: most[u])
         slug = "queue-jumping" if bound == 0 else "overtaken-too-often"
         return Result.failed(slug, f"{message}. Request {uid} has been overtaken {most[uid]} times")
+    message += told_counts(traffic, have[:number])
     if round_ and expected and round_[0] == expected[0] == "prefill":
         return Result.failed(name_start(expected[1], round_[1]), message)
     if expected and expected[0] == "prefill":
         fresh = not any(overtakings(traffic, want[:number]).values())
         return Result.failed("nobody-overtakes" if fresh else "stops-too-early", message)
     return Result.failed("queue-jumping" if round_ and round_[0] == "prefill" else "stops-too-early", message)
+
+
+def told_counts(traffic: Traffic, before: list[list[Any]]) -> str:
+    """`. Overtaken before it, of those who wait: request 90 3 times`, from the rounds before."""
+    started = {uid for phase, uids in before if phase == "prefill" for uid in uids}
+    counts = {uid: n for uid, n in overtakings(traffic, before).items() if uid not in started and n}
+    said = ", ".join(f"request {uid} {n} time{'s' * (n > 1)}" for uid, n in counts.items())
+    return f". Overtaken before it, of those who wait: {said or 'nobody'}"
 
 
 def name_start(want: list[int], have: list[int]) -> str:
