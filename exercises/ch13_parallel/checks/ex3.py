@@ -103,8 +103,17 @@ FOUR = {"arrivals": [[0, uid, [5] * 3, 6] for uid in range(4)], "pages": 64, "si
 
 def named(what: str, got: dict[str, Any], fields: list[str]) -> Result:
     """Every rank has raised InvariantError in the same step, and says where the plans part."""
+    ends = ["stuck" if one == "stuck" else one["raised"] for one in got["ranks"]]
+    if "stuck" in ends and "InvariantError" in ends:
+        message = (
+            f"{what}: rank {ends.index('InvariantError')} raised InvariantError, rank {ends.index('stuck')} went on"
+        )
+        return Result.failed("difference-not-told-on-every-rank", message)
     if waiting := stuck(got["ranks"], what):
         return waiting
+    if not any(ends) and got["exchanges"] != got["plans"]:
+        message = f"{what}: {got['exchanges']} exchanges in {got['plans']} calls of plan; expected one in each"
+        return Result.failed("not-one-exchange-a-round", message)
     for rank, one in enumerate(got["ranks"]):
         if one["raised"] != "InvariantError":
             message = f"{what}: rank {rank} {'raised ' + one['raised'] if one['raised'] else 'went on'}"

@@ -27,5 +27,5 @@ def cut_of(name: str, config: ModelConfig, rank: int, size: int) -> Cut | None:
     columns = {"q_proj": queries, "k_proj": keys, "v_proj": keys, "gate_proj": middle, "up_proj": middle}
     columns |= {"embed_tokens": words, "lm_head": words}
     rows = {"o_proj": replace(queries, axis=1), "down_proj": replace(middle, axis=1)}
-    layer, kind = name.split(".")[-2:]
+    layer = name.split(".")[-2]
     return columns.get(layer) or (rows.get(layer))

@@ -1,4 +1,4 @@
-"""wrong: moves-more-than-needed
+"""wrong: wrong-collective
 
 Gathers all products and adds them up here.
 """

@@ -1,4 +1,4 @@
-"""wrong: ProbeRaised
+"""wrong: raised-IndexError
 
 Looks the ids up in its own rows, wherever they lie.
 """

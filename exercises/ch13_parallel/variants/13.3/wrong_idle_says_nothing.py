@@ -1,4 +1,4 @@
-"""wrong: ranks-do-not-meet
+"""wrong: not-one-exchange-a-round
 
 A rank without a batch returns before it has told the others.
 """
