@@ -31,6 +31,8 @@ class Books:
         """Why the books cannot be trusted any more, in one line; "" while they can."""
         self.crashed = 0
         """Index of the last batch whose launch raised: its page-table entries may not be there."""
+        self.harmless: tuple[type[BaseException], ...] = (OutOfPages,)
+        """Other exceptions that leave the books whole."""
         self._raised: list[BaseException] = []
         self._computing = False
         self._depth = 0
@@ -61,14 +63,14 @@ class Books:
         self._depth += 1
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        if error is not None and not self._told(error) and not isinstance(error, OutOfPages):
+        if error is not None and not self._told(error) and not isinstance(error, self.harmless):
             what = " ".join(f"{type(error).__name__} {error}".split())
             self.broken = f"this LLM was interrupted in its book-keeping ({what:.200}); make a new one"
         self._depth -= 1
         if not self._depth and self._replaced:
             signal.signal(signal.SIGINT, signal.default_int_handler)
             if self._held and not isinstance(error, KeyboardInterrupt):
-                raise KeyboardInterrupt
+                signal.default_int_handler(signal.SIGINT, None)
 
     def compute(self, call: Callable[[], T]) -> T:
         """Call a part of a forward pass: Ctrl-C may cut it short, and what it raises breaks no books."""
@@ -85,7 +87,7 @@ class Books:
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         if self._computing or self._held:
-            raise KeyboardInterrupt
+            signal.default_int_handler(number, frame)
         self._held = True
 
     def _told(self, error: BaseException) -> bool:

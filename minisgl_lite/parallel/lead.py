@@ -18,6 +18,10 @@ Command = tuple[Any, ...]
 """(name, arguments ...): a method of Scheduler, or "step", "check" or "close"."""
 
 
+class Over(RuntimeError):
+    """A command for ranks that have ended."""
+
+
 class Others(Protocol):
     """The other ranks, as whoever holds their processes sees them. broken: one has ended that was not told to."""
 
@@ -47,7 +51,7 @@ class Lead:
     def send(self, name: str) -> None:
         """Have every rank do what was noted, and then this. Raises RankError when one is gone."""
         if self.over:
-            raise RuntimeError(f"this LLM is closed: {self.over}")
+            raise Over(f"this LLM is closed: {self.over}")
         pending, self._pending = [*self._pending, (name,)], []
         self.link.tell(pending)
 
