@@ -11,7 +11,7 @@ def shown(value: object, most: int = 80) -> str:
     try:
         text = " ".join(repr(value).split())
     except Exception:  # integers beyond what Python prints, objects of anybody's making
-        text = f"a {type(value).__name__} that cannot be shown"
+        text = f"<{type(value).__name__} that cannot be shown>"
     return text if len(text) <= most else text[: most - 3] + "..."
 
 

@@ -18,7 +18,7 @@ Command = tuple[Any, ...]
 """(name, arguments ...): a method of Scheduler, or "step", "check" or "close"."""
 
 
-class Over(RuntimeError):
+class EndedError(RuntimeError):
     """A command for ranks that have ended."""
 
 
@@ -51,7 +51,7 @@ class Lead:
     def send(self, name: str) -> None:
         """Have every rank do what was noted, and then this. Raises RankError when one is gone."""
         if self.over:
-            raise Over(f"this LLM is closed: {self.over}")
+            raise EndedError(f"this LLM is closed: {self.over}")
         pending, self._pending = [*self._pending, (name,)], []
         self.link.tell(pending)
 

@@ -13,7 +13,7 @@ from ..config import EngineConfig
 from ..models.checkpoint import load
 from .agree import SharedChoice, checked
 from .comm import Communicator
-from .lead import Lead, LeadingLoop, LeadingScheduler, Over
+from .lead import EndedError, Lead, LeadingLoop, LeadingScheduler
 from .links import Link, RankError
 from .shard import Shard
 
@@ -40,7 +40,7 @@ def in_command(lead: Lead, build: Callable[[], Parts]) -> Parts:
     """Rank 0's parts as `build` makes them, such that whoever uses them commands all ranks through `lead`."""
     with lead.together():
         parts = build()
-    parts.books.harmless += (RankError, Over)  # what goes wrong between the ranks, and not in this one's books
+    parts.books.harmless += (RankError, EndedError)  # what goes wrong between the ranks, and not in this one's books
     scheduler: Any = LeadingScheduler(parts.schedule.scheduler, lead)
     loop: Any = LeadingLoop(parts.schedule.loop, lead)
     # for whoever forgets to close: when the engine is dropped, or the interpreter ends
