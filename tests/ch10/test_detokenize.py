@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
-from minisgl_lite.tokenizer.detokenize import KEEP, MOST_HELD, REPLACEMENT, WINDOW, Detokenizer
+from minisgl_lite.tokenizer.detokenize import KEEP, MOST, MOST_HELD, REPLACEMENT, WINDOW, Detokenizer
 from tests.helpers.texts import BytesTokenizer
 
 
@@ -170,3 +170,30 @@ def test_what_was_returned_stays_where_the_decoder_takes_it_back():
     ids = [vocab[f"<0x{b:02X}>"] for b in "é".encode() + b"\xff\xff"] + [vocab["b"]]
     assert tokenizer.decode(ids) == REPLACEMENT * 4 + "b"
     assert "".join(pieces(tokenizer.decode, ids)) == "é" + REPLACEMENT * 2 + "b"
+
+
+def test_tokens_without_text_behind_half_a_character_are_not_kept():
+    """A special token that shows as nothing joins nothing: what was held is completed behind a thousand of them."""
+    work = [0]
+
+    def decode(ids):
+        work[0] += len(ids)
+        return bytes(i for i in ids if i < 256).decode(errors="replace")
+
+    first, second = "é".encode()
+    ids = [97, first, *[300] * 1000, second, 98]
+    assert "".join(pieces(decode, ids)) == "aéb"
+    assert work[0] < 10 * len(ids)
+
+
+def test_a_decoder_that_gives_nothing_to_lean_on_keeps_the_look_back_bounded():
+    """The text of the last tokens never ends as that of all: what was returned stays, and nothing is lost."""
+    work = [0]
+
+    def decode(ids):
+        work[0] += len(ids)
+        return "".join(map(chr, ids)) if len(ids) > KEEP else "?" * len(ids)
+
+    ids = [97 + i % 26 for i in range(2000)]
+    assert len("".join(pieces(decode, ids))) == len(ids)
+    assert work[0] < 2 * MOST * len(ids)

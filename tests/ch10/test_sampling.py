@@ -275,3 +275,30 @@ def test_one_dict_a_token_in_every_mode(model):
                     assert entry[token] == max(entry.values())
             told.append([[sorted(entry) for entry in out.logprobs or []] for out in outs])
     assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("overlap", [True, False])
+def test_any_top_k_and_any_temperature_that_are_let_in_can_be_drawn(overlap):
+    """What passes the door must not end the batch that it is in."""
+    huge = [
+        {"top_k": 2**63},
+        {"top_k": 10**400},
+        {"temperature": 10**300},
+        {"temperature": 1e308},
+        {"seed": -(10**400)},
+    ]
+    with logits_llm({1: [0.0, 9.0]}, 2, overlap=overlap) as llm:
+        outs = llm.generate([[1]] * 6, [SamplingParams(max_tokens=1), *[hot(max_tokens=1, **h) for h in huge]])
+        assert [len(out.token_ids) for out in outs] == [1] * 6
+        with pytest.raises(ValueError, match=r"temperature is 10+\.\.\.; it must be a finite number"):
+            llm.submit([1], hot(temperature=10**400))
+
+
+@pytest.mark.parametrize("stop", [None, 5, b"a", {"a": 1}, [None]])
+def test_stop_strings_are_strings(stop):
+    with pytest.raises(ValueError, match=r"stop is .*; it must be a sequence of strings"):
+        Sampler().check(SamplingParams(stop=stop))
+
+
+def test_stop_strings_of_a_generator_are_kept():
+    assert SamplingParams(stop=(text for text in "ab")).stop == ("a", "b")

@@ -145,3 +145,25 @@ def test_special_tokens_show_alike_in_both_modes():
         pieces = list(llm.stream([1], SamplingParams(max_tokens=3)))
         assert out.text == "".join(piece[0] for piece in pieces) == "ad"
         assert out.token_ids == [piece[1] for piece in pieces] == [10, 30, 16]
+
+
+def begins(stop: str, text: str) -> int:
+    """By definition: the longest end of `text`, shorter than `stop`, with which `stop` begins."""
+    return max(n for n in range(len(stop)) if text.endswith(stop[:n]))
+
+
+@given(st.text("ab", min_size=1, max_size=9), st.text("ab", max_size=12))
+@settings(max_examples=500, deadline=None)
+def test_what_may_be_the_beginning_of_a_stop_string(stop, text):
+    assert StopStrings([stop])._beginning(text) == begins(stop, text)
+
+
+def test_a_stop_string_as_long_as_a_book_costs_no_more_than_its_length():
+    """A character at a time, all of it held; what is compared is text, not each of its ends by itself."""
+    n = 200_000
+    stops = StopStrings(["a" * n, "a" * n + "b", "b" * n])
+    assert stops.push("a" * (n - 2)) == ""
+    assert stops.push("a") == ""
+    assert stops.push("c") == "a" * (n - 1) + "c"
+    assert stops.push("a" * n + "x") == ""
+    assert stops.found

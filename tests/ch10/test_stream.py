@@ -171,3 +171,54 @@ def test_with_a_real_tokenizer(tmp_path):
             ["t5 t9 t40"], SamplingParams(max_tokens=40, temperature=0.8, seed=3, ignore_eos=True, stop=[word])
         )
         assert (cut.text, cut.finish_reason) == (out.text[: out.text.index(word)], "stop")
+
+
+def failing_from(llm: LLM, first: int):
+    """Forward passes raise from the `first` on."""
+    engine, calls = llm._parts.engine, []
+    forward = engine.forward_batch
+
+    def failing(batch):
+        calls.append(batch)
+        if len(calls) >= first:
+            raise RuntimeError("boom")
+        return forward(batch)
+
+    engine.forward_batch = failing
+    return lambda: setattr(engine, "forward_batch", forward)
+
+
+def test_what_was_computed_is_given_before_the_stream_is_given_up():
+    with llm_of() as llm:
+        params = SamplingParams(max_tokens=30)
+        a, b = llm.stream([66], params), llm.stream([67], params)
+        next(a), next(b)
+        for _ in range(6):
+            next(a)
+        mend = failing_from(llm, 1)
+        with pytest.raises(RuntimeError, match="boom"):
+            list(a)
+        mend()
+        got = [next(b) for _ in range(6)]
+        with pytest.raises(RuntimeError, match="given up: its forward pass raised"):
+            got.extend(b)
+        assert [token for _, token, _ in got] == list(said(67, 40).encode())[1 : 1 + len(got)]
+
+
+def test_a_forward_pass_after_the_last_token_cannot_take_the_last_piece_away():
+    with text_llm({65: [*b"abc", 300]}, BytesTokenizer(), eos_ids=(300,), overlap=True) as llm:
+        failing_from(llm, 5)
+        assert list(llm.stream([65], SamplingParams(max_tokens=30)))[-1] == ("", None, "stop")
+        assert not llm.has_work
+
+
+@pytest.mark.parametrize("overlap", [True, False])
+@pytest.mark.parametrize("most", [5, 9])
+def test_the_trace_knows_what_a_stop_string_ended(overlap, most):
+    """Also when the limit comes with it, and when no other round follows."""
+    with text_llm({65: [*b"hello world"]}, BytesTokenizer(), overlap=overlap) as llm:
+        (out,) = llm.generate([[65]], SamplingParams(max_tokens=most, stop=("lo",)))
+        assert (out.text, out.finish_reason) == ("hel", "stop")
+        assert [end for r in llm.trace for end in r.finished] == [(0, "stop")]
+        if not overlap:
+            assert (llm.trace[-1].running, llm.trace[-1].free_slots) == (0, 16)
