@@ -77,6 +77,8 @@ def test_the_drawing(tmp_path: Path) -> None:
     ]
     assert "└── far.py  Far away." in render_tree(package)
     assert "late" not in render_tree(package, 5)
+    new = render_tree(package, 5, 5, only_new=True)
+    assert new.splitlines() == ["minisgl_lite/       The engine.", "└── new.py     new  新 things:"]
 
 
 def test_a_long_line_goes_on_below_under_the_bars(tmp_path: Path) -> None:
