@@ -115,7 +115,7 @@ def assemble_rank(config: EngineConfig, custom: Custom) -> Parts:
     engine = build_engine(config, checkpoint, max_seq_len, chooser, attention, pages)
     runner = with_graphs(config, engine, checkpoint)
     num_pages = engine.pool.k.shape[1] // config.page_size
-    books = Books()
+    books = Books(whole_rounds=config.tp_size > 1)
     schedule = assemble_scheduler(config, num_pages, lambda _: Watched(runner, books), custom)
     return Parts(config, checkpoint, max_seq_len, chooser, engine, runner, schedule, books)
 

@@ -26,7 +26,9 @@ class Books:
     Only the main thread gets Ctrl-C, and only Python's own handler of it is replaced.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, whole_rounds: bool = False) -> None:
+        """whole_rounds: Ctrl-C waits for a forward pass as well: others are computing the other parts of it."""
+        self._whole_rounds = whole_rounds
         self.broken = ""
         """Why the books cannot be trusted any more, in one line; "" while they can."""
         self.crashed = 0
@@ -76,7 +78,7 @@ class Books:
         """Call a part of a forward pass: Ctrl-C may cut it short, and what it raises breaks no books."""
         try:
             try:
-                self._computing = True
+                self._computing = not self._whole_rounds
                 return call()
             finally:
                 self._computing = False

@@ -63,9 +63,8 @@ class Lead:
         """
         try:
             yield
-            if (
-                self._others.broken is not None
-            ):  # on a GPU, a collective that is aborted gives numbers, not an exception
+            if self._others.broken is not None:
+                # on a GPU, a collective that is taken back gives numbers, not an exception
                 raise CollectiveError("another rank has ended")
         except OutOfPages:
             raise

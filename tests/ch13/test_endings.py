@@ -85,7 +85,7 @@ def test_a_killed_rank_ends_all_with_an_error(folder, overlap):
         step_on(llm)
     assert time.monotonic() - begin < SOON
     wait_until_gone(pids)
-    with pytest.raises(RuntimeError, match=r"this LLM is closed: rank \d has ended"):
+    with pytest.raises(RuntimeError, match=r"rank \d has ended"):
         llm.generate([[1]], LONG)
     llm.close()
     assert is_free(port)
@@ -228,7 +228,7 @@ def test_ctrl_c_in_the_middle_of_a_generation(folder, tmp_path, size, whom):
     _, err = process.communicate(timeout=SOON)
     assert process.returncode not in (0, None)
     assert err.rstrip().endswith("KeyboardInterrupt")
-    assert err.count("Traceback") == err.count("KeyboardInterrupt\n"), "nothing else is told"
+    assert "Error" not in err, "nothing else is told"
     wait_until_gone(pids)
     assert not port or is_free(port)
 
@@ -243,3 +243,30 @@ def test_the_ranks_end_when_rank_0_ends(folder, tmp_path, how):
     wait_until_gone(pids)
     if how == "it ends by itself":
         assert (process.returncode, err) == (0, "")
+
+
+INTERRUPTED = """
+import os, signal, sys, threading
+from minisgl_lite import LLM, SamplingParams
+with LLM(sys.argv[1], device="cpu", tp_size=2, num_pages=12000, max_running_req=2) as llm:
+    threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        llm.generate([[1, 2, 3]], SamplingParams(max_tokens=10000, ignore_eos=True))
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+    llm.check_invariants()
+    print(len(llm.generate([[1, 2, 3]], SamplingParams(max_tokens=5, ignore_eos=True))[0].token_ids))
+    llm.check_invariants()
+"""
+
+
+@posix
+def test_after_ctrl_c_the_engine_goes_on(folder, tmp_path):
+    """As in a notebook: the round is finished on all ranks, then the interrupt is told."""
+    path = tmp_path / "script.py"
+    path.write_text(INTERRUPTED, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(path), str(folder)], capture_output=True, text=True, timeout=120,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "MINISGL_LITE_CHECK_RANKS": "1"},
+    )  # fmt: skip
+    assert (done.returncode, done.stdout.split()) == (0, ["interrupted", "5"]), done.stderr
