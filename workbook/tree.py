@@ -72,12 +72,13 @@ class LaterChapters:
         return None
 
 
-def limit_to(chapter: int) -> None:
+def limit_to(chapter: int, chapters: dict[str, int] | None = None) -> None:
     """Make the modules of later chapters unimportable in this process. Calling it again replaces the limit.
+    chapters: what package_modules gives, where that is known.
 
     Raises RuntimeError, changing nothing, when a module of a later chapter has been imported already.
     """
-    finder = LaterChapters(chapter, package_modules())
+    finder = LaterChapters(chapter, package_modules() if chapters is None else chapters)
     imported = sorted(name for name in sys.modules if finder.hides(name))
     if imported:
         raise RuntimeError(f"chapter {chapter:02d} is too late to hide {', '.join(imported)}: start a new process")

@@ -23,6 +23,12 @@ def judge(root: Path, *args: str) -> tuple[int, dict[str, Any]]:
     return code, {e["id"]: e for e in report["exercises"]}
 
 
+def around(code: str) -> str:
+    """A line that runs code in such a way that the fence takes it for a library's."""
+    library = "__import__('os').__file__.replace('os.py', 'textwrap.py')"
+    return f"exec(compile({code!r}, {library}, 'exec'), {{}})"
+
+
 def edit(root: Path, old: str, new: str) -> None:
     """Change the student's file."""
     create_missing(root)

@@ -15,9 +15,9 @@ import pytest
 from tests.helpers.judging import BLANK, edit, judge
 from tests.helpers.toybook import make_toybook
 from workbook.judge import autopsy
-from workbook.judge.fence import digest_of
 from workbook.judge.limits import end_family, family, start
 from workbook.judge.memory import OPTIONS, START, packed
+from workbook.judge.paths import digest_of
 from workbook.judge.session import Session
 from workbook.judge.values import clean, plain
 from workbook.judge.verdicts import Report
@@ -34,7 +34,7 @@ ATTACKS = {
     "os.open('{root}', os.O_RDONLY)": "graded code may not open the folder",
     "os.open('{root}/exercises', os.O_RDONLY | os.O_DIRECTORY)": "graded code may not open the folder",
     "open('{root}/toy/line.py').read()": "graded code may not read",
-    "sys.modules['__main__'].sys.meta_path.pop(0)": "may not change how modules are found",
+    "sys.meta_path.pop(0)": "may not change how modules are found",
     "sys.modules['toy.line'] = sys": "may not put another module in the place of toy.line",
 }
 LINUX_ATTACKS = {
@@ -69,7 +69,9 @@ def test_what_reaches_for_the_judge_is_named(root: Path, line: str) -> None:
 
 def test_what_was_refused_is_remembered_outside_the_process(root: Path) -> None:
     """The process forgets it, and answers as if nothing had been."""
-    forget = "for o in gc.get_objects():\n            if type(o).__name__ == 'Fence': o.refused.clear()"
+    forget = """for o in gc.get_objects():
+            if type(o).__name__ == 'Fence':
+                for cell in o.refused.__closure__: cell.cell_contents.clear()"""
     line = f"import gc\n        try: open('{root}/exercises/x', 'w')\n        except OSError: pass\n        {forget}"
     edit(root, BLANK, line + RIGHT)
     _, exercises = judge(root, "05.1")

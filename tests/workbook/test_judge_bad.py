@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.judging import BLANK, FILE, edit, judge
+from tests.helpers.judging import BLANK, FILE, around, edit, judge
 from tests.helpers.toybook import make_toybook
 from workbook.student import create_missing
 
@@ -103,9 +103,10 @@ def test_processes_left_behind_are_killed(root: Path) -> None:
     mark, script = root / "alive.txt", root / "stay.py"
     code = f"import time, pathlib\nwhile 1: time.sleep(.02), pathlib.Path({str(mark)!r}).write_text('x')\n"
     script.write_text(code, encoding="utf-8")
+    stay = f"import subprocess, sys; subprocess.Popen([sys.executable, {str(script)!r}], start_new_session=True)"
     body = (
-        "import subprocess, sys, pathlib\n"
-        f"        subprocess.Popen([sys.executable, {str(script)!r}], start_new_session=True)\n"
+        "import pathlib\n"
+        f"        {around(stay)}\n"
         f"        while not pathlib.Path({str(mark)!r}).exists(): pass\n"
         "        import threading, time; threading.Thread(target=time.sleep, args=(60,)).start(); return []"
     )
@@ -126,8 +127,10 @@ def test_what_is_too_deep_to_walk_is_an_answer_like_any(root: Path) -> None:
 def test_no_number_is_no_answer(root: Path) -> None:
     """A tampered process sends what no comparison finds wrong."""
     fake = (
-        "import sys\n        sys.modules['__main__'].plain = lambda value: value\n        import json\n"
-        "        sys.modules['__main__'].encode = lambda message: json.dumps(message)\n        return [float('nan')]"
+        "import json, sys\n        frame = sys._getframe()\n"
+        "        while frame.f_code.co_name != 'main': frame = frame.f_back\n"
+        "        frame.f_globals['plain'] = lambda value: value\n"
+        "        frame.f_globals['encode'] = lambda message: json.dumps(message)\n        return [float('nan')]"
     )
     edit(root, BLANK, fake)
     code, exercises = judge(root, "05.1")

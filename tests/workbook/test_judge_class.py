@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.helpers.judging import around
 from tests.helpers.toychapters import make_toychapters
 from workbook.judge import cli
 from workbook.student import workplaces
@@ -140,8 +141,8 @@ def test_what_cannot_be_read_is_named(root: Path) -> None:
 
 @linux
 def test_a_judge_that_is_killed_or_stopped_costs_one_exercise(root: Path) -> None:
-    shell = "import os, subprocess; subprocess.run(['kill', '-{}', str(os.getppid())]); return 4"
-    hand_in(root, "kills", double=shell.format("KILL"))
+    shell = around("import os, subprocess; subprocess.run(['kill', '-{}', str(os.getppid())])") + "; return 4"
+    hand_in(root, "kills", double=shell.replace("-{}", "-KILL"))
     hand_in(root, "signals", double="import os; os.kill(os.getppid(), 9); return 4")
     forged = f"{'0' * 64} {json.dumps({'id': '04.1', 'status': 'passed', 'checks': []})}"
     hand_in(root, "writes", double=f"import os; open(f'/proc/{{os.getppid()}}/fd/1', 'w').write({forged!r}); return 5")
@@ -158,12 +159,14 @@ def test_files_of_the_workbook_are_put_back_and_cost_who_changed_them(root: Path
     probes = root / "exercises/ch04_double/probes.py"
     before = probes.read_bytes()
     new = root / "exercises/ch04_double/extra.py"
-    code = f"import subprocess; subprocess.run(['sh', '-c', 'echo >> {probes}; echo > {new}']); return 2 * a"
+    code = (
+        around(f"import subprocess; subprocess.run(['sh', '-c', 'echo >> {probes}; echo > {new}'])") + "; return 2 * a"
+    )
     hand_in(root, "culprit", double=code)
     hand_in(root, "neighbour")
     theirs = hand_in(root, "victim") / "work/exercises/ch04_double/double.py"
     kept = theirs.read_bytes()
-    hand_in(root, "vandal", double=f"import subprocess; subprocess.run(['rm', '{theirs}']); return 2 * a")
+    hand_in(root, "vandal", double=around(f"import subprocess; subprocess.run(['rm', '{theirs}'])") + "; return 2 * a")
     _, got = grade(root)
     assert {name: one["score"] for name, one in got.items()} == {"culprit": 0, "neighbour": 1, "vandal": 0, "victim": 1}
     changed = "changed files of the workbook while it was graded: exercises/ch04_double/extra.py, exercises/ch04_double"

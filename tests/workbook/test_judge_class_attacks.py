@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.helpers.judging import around
 from tests.helpers.toychapters import make_toychapters
 from tests.workbook.test_judge_class import grade, hand_in
 from workbook.judge import classroom, oracles
@@ -32,7 +33,9 @@ def test_bytes_that_were_put_back_are_noticed(root: Path) -> None:
     checks = root / "exercises/ch04_double/checks.py"
     before = checks.read_bytes()
     shell = f"cp -p {checks} kept; echo >> {checks}; cp -p kept {checks}"
-    hand_in(root, "hides", double=f"import subprocess; subprocess.run(['sh', '-c', {shell!r}]); return 2 * a")
+    hand_in(
+        root, "hides", double=around(f"import subprocess; subprocess.run(['sh', '-c', {shell!r}])") + "; return 2 * a"
+    )
     _, got = grade(root)
     assert got["hides"]["fault"].endswith("exercises/ch04_double/checks.py")
     assert checks.read_bytes() == before
@@ -43,7 +46,8 @@ def test_bytes_that_were_put_back_are_noticed(root: Path) -> None:
 def test_checks_that_were_changed_are_not_those_of_the_next_worker(root: Path) -> None:
     checks = next(root.glob("exercises/ch06_*")) / "checks.py"
     shell = f"echo 'raise SystemExit' >> {checks}; kill -9 $JUDGE"
-    kill = f"import os, subprocess; subprocess.run(['sh', '-c', {shell!r}], env={{'JUDGE': str(os.getppid())}})"
+    run = f"import os, subprocess; subprocess.run(['sh', '-c', {shell!r}], env={{'JUDGE': str(os.getppid())}})"
+    kill = around(run)
     hand_in(root, "changes", double=f"{kill}; return 4")
     hand_in(root, "neighbour")
     _, got = grade(root, names=("4", "6"))

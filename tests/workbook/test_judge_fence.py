@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.judging import BLANK, FILE, edit, judge
+from tests.helpers.judging import BLANK, FILE, around, edit, judge
 from tests.helpers.toybook import make_toybook
 from workbook.judge.guard import Guard
 
@@ -65,7 +65,7 @@ def test_its_own_folder_is_free(root: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell")
 def test_what_gets_around_it_is_noticed(root: Path) -> None:
     probes = root / "exercises/ch05_line/probes.py"
-    edit(root, BLANK, f"import subprocess; subprocess.run(['sh', '-c', 'echo >> {probes}'])" + RIGHT)
+    edit(root, BLANK, around(f"import subprocess; subprocess.run(['sh', '-c', 'echo >> {probes}'])") + RIGHT)
     code, exercises = judge(root, "05.1")
     first = exercises["05.1"]["checks"][0]
     assert (code, exercises["05.1"]["status"], exercises["05.1"]["score"]) == (1, "error", 0)
@@ -115,13 +115,13 @@ def test_a_process_that_hides_is_ended(root: Path) -> None:
     loop = f"while :; do echo x > {mark}; sleep 0.02; done"
     # another session, no environment, and no parent
     hide = f"""import os, time
-        if os.fork() == 0:
-            os.setsid()
-            if os.fork() == 0:
-                os.execve('/bin/sh', ['sh', '-c', {loop!r}], {{}})
-            os._exit(0)
-        while not os.path.exists({str(mark)!r}): time.sleep(0.01)"""
-    edit(root, BLANK, hide + RIGHT)
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.execve('/bin/sh', ['sh', '-c', {loop!r}], {{}})
+    os._exit(0)
+while not os.path.exists({str(mark)!r}): time.sleep(0.01)"""
+    edit(root, BLANK, around(hide) + RIGHT)
     script = JUDGE.format(repository=str(Path(__file__).resolve().parents[2]), root=str(root))
     said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60)
     assert f"{FILE}" not in said.stderr

@@ -20,9 +20,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
+from ..tree import package_modules
 from .calls import told_call
 from .desk import Desk
-from .fence import Fence, OutsideError
+from .fence import OutsideError, raise_fence
 from .finder import PROBES, install, replaced
 from .job import JOB_VARIABLE, Job, job_of_text
 from .limits import die_with_parent
@@ -91,8 +92,8 @@ def answer(request: dict[str, Any], desk: Desk) -> dict[str, Any]:
         else:
             probe = getattr(sys.modules[PROBES], f"probe_{request['probe']}")
             value = plain(recorded(probe, request["args"]) if request["xray"] else probe(request["args"]))
-        if desk.fence.refused:
-            raise desk.fence.refused[0]
+        if (refused := desk.fence.refused()) is not None:
+            raise refused
         if why := replaced(desk.job, desk.finders):
             raise OutsideError(why)
         return {"value": value}
@@ -146,8 +147,9 @@ def spawned() -> None:
     file = Path(os.environ[JOB_VARIABLE])
     job = job_of_text(file.read_text(encoding="utf-8"))
     sys.prefix = sys.exec_prefix = job.prefix
-    install(job)
-    Fence(job, file.parent, lambda message: None).install()
+    chapters = package_modules()
+    install(job, chapters)
+    raise_fence(job, chapters, file.parent, lambda message: None)
 
 
 if __name__ == "__main__":

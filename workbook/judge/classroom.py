@@ -120,6 +120,7 @@ class _Keeper:
         with self._lock:
             if changed := self._guard.changed():
                 removed = self._guard.restore()
-                self._say(f"files of the workbook were changed and put back; what stood there is in {removed}")
+                where = f"; what stood there is in {removed}" if removed else ""
+                self._say(f"files of the workbook were changed and put back{where}")
                 self.changed += changed
                 self.suspects |= self._running

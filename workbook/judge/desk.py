@@ -10,10 +10,11 @@ import threading
 from collections.abc import Callable
 from multiprocessing import spawn
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from ..tree import PACKAGE
-from .fence import Fence
+from ..tree import PACKAGE, package_modules
+from .fence import raise_fence
 from .finder import PROBES, install
 from .job import Job
 
@@ -30,21 +31,24 @@ class Desk:
 
     def __init__(self, job: Job, file: Path, tell: Callable[[str], None]) -> None:
         self.job, self._file = job, file
-        self._modules, self._finders = set(sys.modules), list(sys.meta_path)
+        self._finders = list(sys.meta_path)
         self._place = os.getcwd()
-        self.fence = Fence(job, file.parent, tell)
-        self.finders = install(job)  # looks through the package first, which the fence would refuse
-        self.fence.install()
+        self._chapters = package_modules()  # looks through the package, which the fence would refuse
+        self.finders = install(job, self._chapters)
+        if any("torch" in text for text in (job.probes, *(part.text for part in job.parts))):
+            close_files()
+        self.fence = raise_fence(job, self._chapters, file.parent, tell)
         self._hand_on()
+        hide_judge()
+        self._modules = set(sys.modules)
 
     def turn_to(self, job: Job) -> str:
         """Take another job of the same root and limits. Returns why that cannot be; empty when it is done."""
         if why := self._left_behind():
             return why
-        self.fence.turn_to(None)
         self._forget()
-        self.job, self.finders = job, install(job)
-        self.fence.turn_to(job)
+        self.job, self.finders = job, install(job, self._chapters)
+        self.fence.turn_to(job, self._chapters)
         return ""
 
     def _hand_on(self) -> None:
@@ -63,7 +67,7 @@ class Desk:
             return "threads were left behind"
         if os.getcwd() != self._place:
             return "the working directory was changed"
-        if self.fence.refused:
+        if self.fence.refused():
             return "the fence was touched"
         torch = sys.modules.get("torch")
         if torch is not None and torch_state(torch) != torch_state_at_first(torch):
@@ -86,6 +90,35 @@ class Desk:
             torch.seed()  # another one each time, as in a new process
         gc.collect()
         gc.freeze()  # libraries, from the first time on: to walk through them each time would cost more than the job
+
+
+def hide_judge() -> None:
+    """Take the modules that run here out of reach: graded code that names one imports another copy of it.
+
+    The main module keeps what multiprocessing asks of it.
+    """
+    for name in [name for name in sys.modules if name.partition(".")[0] == __name__.partition(".")[0]]:
+        del sys.modules[name]
+    main, hollow = sys.modules["__main__"], ModuleType("__main__")
+    hollow.__spec__ = main.__spec__
+    hollow.__file__ = main.__file__
+    sys.modules["__main__"] = hollow
+
+
+def close_files() -> None:
+    """Let the fence hear of it when torch maps a file into memory, which raises no event."""
+    import torch
+
+    def heard(from_file: Callable[..., Any]) -> Callable[..., Any]:
+        def opened(filename: Any, *args: Any, **options: Any) -> Any:
+            open(filename, "rb").close()
+            return from_file(filename, *args, **options)
+
+        return opened
+
+    owners: tuple[Any, ...] = (torch, torch.UntypedStorage)
+    for owner in owners:
+        owner.from_file = staticmethod(heard(owner.from_file))
 
 
 def torch_state(torch: Any) -> tuple[object, ...]:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import CodeType, ModuleType
 
+from ..tree import limit_to
 from .job import Job, Part
 
 PROBES = "exercise_probes"
@@ -77,17 +78,15 @@ def code_of(part: Part) -> CodeType:
     return code
 
 
-def install(job: Job) -> list[object]:
+def install(job: Job, chapters: dict[str, int]) -> list[object]:
     """Make this process see the job's texts, and the package up to the job's chapter.
 
-    Returns what looks modules up from now on (see `replaced`).
+    chapters: of the package's modules. Returns what looks modules up from now on (see `replaced`).
     """
     if job.root not in sys.path:
         sys.path.insert(0, job.root)
     if job.chapter:
-        from ..tree import limit_to
-
-        limit_to(job.chapter)
+        limit_to(job.chapter, chapters)
     sys.meta_path.insert(0, StudentFinder(job))
     return list(sys.meta_path)
 

@@ -15,10 +15,10 @@ from ..spec import Exercise
 from .asker import Asker
 from .bench import Bench
 from .checklib import Check, OracleLike, OracleMissing, Result, short
-from .fence import digest_of
 from .gone import ChildError, ProbeRaised, ProcessGone
 from .job import Job
 from .parts import Piece, parts_of
+from .paths import digest_of
 from .process import Child
 from .verdicts import CheckReport, Question, Report, Status
 

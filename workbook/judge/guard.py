@@ -51,21 +51,26 @@ class Guard:
         self._folders = self._folder_stamps()
 
     def changed(self) -> list[str]:
-        """The files that are not what they were, as paths relative to the root where they lie in it; in order."""
+        """What is not what it was, as paths relative to the root where they lie in it; in order. A folder is named
+        only where nothing in it can be.
+        """
+        paths = self._changed()
+        return [self._name(path) for path in paths if not any(path in other.parents for other in paths)]
+
+    def _changed(self) -> dict[Path, None]:
         found = [path for path, kept in self._kept.items() if not _same(path, kept)]
         found += [path for path in self._files() if path not in self._kept]
         found += self._new_beside()
-        caches = [path for path in found if path.suffix == ".pyc"]
+        caches = {path for path in found if path.suffix == ".pyc"}
         for path in caches:
             with contextlib.suppress(OSError):
                 path.unlink(missing_ok=True)
-        return sorted({self._name(path) for path in [*found, *self._moved()] if path not in caches})
+        return dict.fromkeys(sorted({*found, *self._moved()} - caches))
 
     def restore(self) -> Path | None:
         """Put everything back. What had been put in its place is moved to a folder, which is returned."""
         removed: Path | None = None
-        for name in self.changed():
-            path = self.root / name
+        for path in self._changed():
             if path in self._folders and path.is_dir() and not path.is_symlink():
                 continue  # what lies in it is looked at file by file
             if os.path.lexists(path):
@@ -75,6 +80,8 @@ class Guard:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(kept.data)
                 self._kept[path] = _Kept(_stamp(path), kept.data)
+            elif kept:  # a link or a pipe that is gone cannot be made again; once told, it does not count any more
+                self._kept[path] = _keep(path)
         self._folders = self._folder_stamps()
         return removed
 

@@ -35,7 +35,7 @@ class Job:
     root: folder that holds the package. parts: the exercise's own module first, then earlier ones of the student's.
     chapter: later ones are hidden (0: none is). probes, probes_file: text and path of the functions that call into the
     module. private: folders that the code may not read, each as its digest (see fence.py). prefix: folder of the
-    environment; the process is started without looking for one.
+    environment; the process is started without looking for one. lasting: whether other jobs may follow in the process.
     """
 
     root: str
@@ -45,6 +45,7 @@ class Job:
     probes_file: str
     memory_mb: int
     private: list[str] = field(default_factory=list)
+    lasting: bool = False
     prefix: str = field(default_factory=lambda: sys.prefix)
 
     def as_text(self) -> str:

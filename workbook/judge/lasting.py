@@ -7,6 +7,7 @@ A student's text always gets a process of its own.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import secrets
 import threading
 from collections.abc import Iterator
@@ -65,6 +66,7 @@ class Shift:
     @contextlib.contextmanager
     def __call__(self, job: Job, seconds: float) -> Iterator[Child]:
         """A process for the job; when it is not needed any more, it waits for the next."""
+        job = dataclasses.replace(job, lasting=True)
         child = self._take(job, seconds) or LastingChild(job, seconds)
         try:
             yield child
