@@ -20,10 +20,11 @@ def main() -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
     from workbook.judge.cli import main as judge
-    from workbook.judge.limits import adopt_orphans, close_memory
+    from workbook.judge.limits import adopt_orphans, close_memory, give_up_root
 
     adopt_orphans()
     close_memory()
+    give_up_root()
     try:
         code = judge()
         sys.stdout.flush()

@@ -18,6 +18,9 @@ from .tree import ROOT
 PROGRESS = "work/progress.json"
 PAUSE = 15 * 60.0
 """Seconds. Who does nothing with the judge for longer than this was not at work all the while."""
+LAST_CHAPTER = 99
+MOST = 1e11
+"""Seconds: no time that is remembered is as large."""
 _SECTIONS = ("results", "hints", "passed", "basis", "graded", "spent", "settings")
 
 
@@ -69,7 +72,7 @@ def standing(root: Path, places: Sequence[Workplace]) -> Standing:
             why = stamps.basis(place).changed_since(progress["basis"].get(id_), now, label)
             if why or passed.get(id_) != now[id_]:
                 stale[id_] = why or "your code has changed"
-    spent = {id_: float(value) for id_, value in progress["spent"].items() if type(value) in (int, float)}
+    spent = {id_: seconds for id_, value in progress["spent"].items() if (seconds := _number(value)) is not None}
     return Standing(statuses, stale, spent, first_chapter(root))
 
 
@@ -87,11 +90,11 @@ def record(root: Path, gradings: Mapping[str, Grading], now: float | None = None
     progress, now = _progress(root), time.time() if now is None else now
     settings, graded = progress["settings"], progress["graded"]
     changed = [id_ for id_, g in gradings.items() if g.status != "not attempted" and graded.get(id_) != g.digest]
-    last = settings.get("last_use")
-    gap = min(max(now - last, 0.0), PAUSE) if isinstance(last, (int, float)) else 0.0
+    last = _number(settings.get("last_use"))
+    gap = 0.0 if last is None else min(max(now - last, 0.0), PAUSE)
     for id_ in changed:
-        before = progress["spent"].get(id_, 0)
-        progress["spent"][id_] = round((before if type(before) in (int, float) else 0) + gap / len(changed))
+        before = _number(progress["spent"].get(id_)) or 0.0
+        progress["spent"][id_] = round(before + gap / len(changed))
     settings["last_use"] = round(now)
     for id_, grading in gradings.items():
         progress["results"][id_] = grading.status
@@ -118,7 +121,7 @@ def passed_digests(root: Path = ROOT) -> dict[str, str]:
 def first_chapter(root: Path = ROOT) -> int:
     """The chapter that the student chose to begin at; 1 without a choice."""
     chosen = _progress(root)["settings"].get("start_at")
-    return chosen if type(chosen) is int and chosen >= 1 else 1
+    return chosen if type(chosen) is int and 1 <= chosen <= LAST_CHAPTER else 1
 
 
 def begin_at(root: Path, chapter: int) -> None:
@@ -148,11 +151,24 @@ def _digest_now(root: Path, place: Workplace) -> str:
 def _progress(root: Path) -> dict[str, dict[str, Any]]:
     """What is recorded; a file that a student has damaged counts as empty."""
     try:
-        data = json.loads((root / PROGRESS).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        data = json.loads((root / PROGRESS).read_text(encoding="utf-8"), parse_constant=_no_number)
+        json.dumps(data, indent=1)  # what is nested too deep could not be written again
+    except (OSError, ValueError, RecursionError):
         data = {}
     data = data if type(data) is dict else {}
     return {key: data[key] if type(data.get(key)) is dict else {} for key in _SECTIONS}
+
+
+def _no_number(word: str) -> None:
+    raise ValueError(f"{word} is not a number")
+
+
+def _number(value: object) -> float | None:
+    """A number that can be reckoned with; None for anything else."""
+    if type(value) not in (int, float):
+        return None
+    assert isinstance(value, (int, float))
+    return float(value) if abs(value) < MOST else None
 
 
 def _save(root: Path, progress: dict[str, dict[str, Any]]) -> None:

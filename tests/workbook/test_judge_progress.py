@@ -150,3 +150,25 @@ def test_time_is_shown(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = capsys.readouterr().out
     assert "[#.] 1 of 2, about 1 h 20 min of work" in said
     assert "[#] 1 of 1\n" in said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"spent": {"03.1": NaN}}',
+        '{"settings": {"last_use": Infinity}}',
+        '{"settings": {"last_use": 1e999, "start_at": 100000000000000000000}}',
+        '{"settings": {"last_use": "weird", "start_at": "weird"}, "spent": {"03.1": "weird"}, "basis": "weird"}',
+        '{"spent": {"03.1": 1' + "0" * 400 + "}}",
+        "[" * 100_000,
+        '{"basis": {"03.1": ' + "[" * 300 + "]" * 300 + "}}",
+    ],
+    ids=["nan", "infinity", "too-large", "weird", "digits", "unclosed", "deep"],
+)
+def test_a_damaged_record_costs_nothing_but_itself(tmp_path: Path, text: str) -> None:
+    root = make_toychapters(tmp_path)
+    create_missing(root)
+    (root / "work/progress.json").write_text(text, encoding="utf-8")
+    assert cli.main(["--progress"], root) == 0
+    record(root, {"03.1": Grading("failed", "a")}, now=1000.0)
+    assert standing(root, workplaces(root)).statuses == {"03.1": "failed"}

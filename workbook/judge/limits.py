@@ -44,6 +44,16 @@ def close_memory() -> None:
     _prctl(4, 0)  # PR_SET_DUMPABLE
 
 
+def give_up_root() -> None:
+    """Linux, as root: what is started from now on may not look into other processes, root or not."""
+    _prctl(24, 19)  # PR_CAPBSET_DROP, CAP_SYS_PTRACE
+
+
+def is_root() -> bool:
+    """Whether this user's rights are those of the system's administrator."""
+    return hasattr(os, "geteuid") and os.geteuid() == 0
+
+
 def die_with_parent() -> None:
     """Linux: when the thread that started this process ends, the system ends this process as well."""
     _prctl(1, 9)  # PR_SET_PDEATHSIG, SIGKILL

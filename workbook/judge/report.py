@@ -163,11 +163,15 @@ def _failure_lines(report: Report) -> list[str]:
     hold = "1 check holds" if good == 1 else f"{good} checks hold"
     named = f" [{failed.diagnosis}]" if failed.diagnosis else ""  # of a hidden check nothing is told but its name
     lines.append(f"{hold}; first failure: {failed.name}{named}")
-    lines += [f"  {line}" for line in failed.message.splitlines()]
+    first, *more = failed.message.splitlines() or [""]
+    lines += [
+        f"  {first}",
+        *(f"  | {line}" for line in more),
+    ]  # a line of its own may be a command to who shows the log
     if report.trace:
         lines += ["traceback:", *(f"  {line}" for line in report.trace[-6:])]
     if report.printed.strip():
-        lines += ["your code printed:", *(f"  {line}" for line in report.printed.strip().splitlines()[-8:])]
+        lines += ["your code printed:", *(f"  | {line}" for line in report.printed.strip().splitlines()[-8:])]
     lines.append(f"re-read: chapter {exercise.chapter:02d}, {failed.section or exercise.section}")
     again = f"   the same inputs again: python judge.py {exercise.id} --seed {report.seed}"
     if not failed.diagnosis:  # those of a hidden check are a teacher's

@@ -11,6 +11,7 @@ from ..handed_in import Unreadable, read_work
 from ..spec import Exercise
 from ..student import Workplace
 from .paper import Paper, read_paper
+from .reach import reaches
 
 BASES = ("work/exercises", "exercises", ".")
 """Where in a submission `chNN_topic/...` may lie: in a repository, in a copy of work/, or at the top."""
@@ -72,7 +73,16 @@ def _read(path: Path, name: str, root: Path, places: Sequence[Workplace], first:
         hint = f"; there is an archive, which must be unpacked first: {packed[0]}" if packed else ""
         return Submission(name, notes=(f"no exercise file found (such as {first.file}){hint}", *notes))
     paper = read_paper(top, places, lambda place: _file(base, place), links_out=False)
+    notes = (*notes, *_reaching(paper, places))
     return Submission(name, paper, notes=notes, base=(top.relative_to(path) / base).as_posix())
+
+
+def _reaching(paper: Paper, places: Sequence[Workplace]) -> Iterator[str]:
+    """What files name though no exercise needs it: no mistake, but a reason to look."""
+    for file, text in paper.readable.items():
+        reference = next(place.reference for place in places if place.exercise.file == file)
+        if names := reaches(text, reference):
+            yield f"{file} uses {', '.join(names)}, which the course's own solution does not: have a look"
 
 
 def _top(path: Path) -> Path:

@@ -19,7 +19,7 @@ from ..handed_in import Unreadable
 from ..spec import Exercise
 from . import oracles
 from .hidden import load_hidden
-from .limits import adopt_orphans, close_memory, die_with_parent
+from .limits import adopt_orphans, close_memory, die_with_parent, give_up_root
 from .paper import Paper
 from .session import Session
 from .verdicts import CheckReport, Report
@@ -70,6 +70,7 @@ def main() -> None:
     """Grade what the request on standard input names; a signed line a report."""
     adopt_orphans()
     close_memory()
+    give_up_root()
     die_with_parent()
     request = json.loads(sys.stdin.readline())
     root = Path(request["root"])
