@@ -12,7 +12,7 @@ from minisgl_lite.core import Batch, InvariantError, Req, SamplingParams
 from minisgl_lite.engine.inputs import Ragged, ragged, upload
 from minisgl_lite.models.checkpoint import Checkpoint, load
 from workbook.judge.calls import call
-from workbook.judge.watching import WAITING_OPERATIONS, Calls, Operations
+from workbook.judge.watching import MAKERS, Calls, Operations
 
 CPU, META = torch.device("cpu"), torch.device("meta")
 
@@ -21,14 +21,17 @@ def probe_upload(args: dict[str, Any]) -> dict[str, Any]:
     """The lists that come back, their dtypes, the pieces of memory behind them, and the copies to another device."""
     parts = call(upload, CPU, *args["parts"])
     # a tensor of the meta device has no memory, so a copy to it costs nothing, but it is counted all the same
-    with Operations() as operations:
+    with Operations() as operations, Calls() as calls:
         sent = upload(META, *args["parts"])
     return {
         "lists": [part.tolist() for part in parts],
         "dtypes": [str(part.dtype) for part in parts],
         "devices": [part.device.type for part in sent],
         "memories": len({part.untyped_storage().data_ptr() for part in parts if len(part)}),
-        "copies": sum(name in ("_to_copy", "copy_") for name in operations.names),
+        "copies": max(
+            sum(name in ("_to_copy", "copy_") for name in operations.names), sum(name in MAKERS for name in calls.names)
+        ),
+        "operations": len(operations.names),
     }
 
 
@@ -38,13 +41,12 @@ def probe_ragged(args: dict[str, Any]) -> dict[str, Any]:
     lens = torch.tensor(args["lens"], dtype=torch.int64)
     with Operations() as operations, Calls() as calls:
         layout = call(ragged, starts, lens, sum(args["lens"]), returns=Ragged)
-    waits = calls.waits + [name for name in operations.names if name in WAITING_OPERATIONS]
     return {
         "positions": layout.positions.tolist(),
         "entry": layout.entry.tolist(),
         "ends": layout.ends.tolist(),
         "operations": len(operations.names),
-        "waits": waits,
+        "waits": calls.waits + operations.waits,
     }
 
 

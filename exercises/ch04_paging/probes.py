@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -17,7 +16,7 @@ from minisgl_lite.kvcache.pages import PageAllocator
 from minisgl_lite.kvcache.pool import KVPool
 from minisgl_lite.models.checkpoint import load
 from workbook.judge.calls import call
-from workbook.judge.watching import MAKERS, WAITING_OPERATIONS, Calls, Operations
+from workbook.judge.watching import MAKERS, Calls, Operations
 
 CPU = torch.device("cpu")
 
@@ -118,16 +117,20 @@ def probe_work(args: dict[str, Any]) -> dict[str, Any]:
     reqs = [Req(uid, [1], SamplingParams()) for uid in rows]
     batch = Batch("decode", reqs, starts, [1] * len(rows), rows, new_pages=(rows, columns, rows))
     slots.upload = counted
+    built, raised = False, ""
     try:
-        with operations, calls, contextlib.suppress(RuntimeError):  # two devices in one operation, for instance
-            tables.build(batch)
+        with operations, calls:
+            built = isinstance(tables.build(batch), StepInputs)
+    except RuntimeError as error:  # two devices in one operation, for instance
+        raised = f"{type(error).__name__}: {error}"
     finally:
         slots.upload = upload
-    waits = calls.waits + [name for name in operations.names if name in WAITING_OPERATIONS]
     made = sum(name in MAKERS for name in calls.names)
     return {
         "copies": len(uploads) + made,
-        "waits": waits,
+        "waits": calls.waits + operations.waits,
+        "built": built,
+        "raised": raised,
         "operations": len(operations.names),
         "devices": sorted(operations.devices),
     }

@@ -52,8 +52,9 @@ def probe_clocks(args: dict[str, Any]) -> dict[str, Any]:
         else:
             engine.clock += value
         seen.append([engine.now(), device.now()])
+    kinds = sorted({type(e.uids).__name__ for e in engine.lanes})
     lanes = [[e.index, list(e.uids), *map(list, (e.launch, e.device, e.wait, e.settle))] for e in engine.lanes]
-    return {"clocks": seen, "lanes": lanes, "tokens": tokens}
+    return {"clocks": seen, "lanes": lanes, "tokens": tokens, "uids": kinds}
 
 
 def probe_idle(args: dict[str, Any]) -> list[float]:

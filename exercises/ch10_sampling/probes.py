@@ -13,6 +13,7 @@ from minisgl_lite.engine.draw import draw, draw_filtered, probabilities
 from minisgl_lite.engine.sampler import Sampler
 from minisgl_lite.tokenizer.stops import StopStrings
 from workbook.judge.calls import call
+from workbook.judge.watching import Calls, Operations
 
 
 def finite(value: Any) -> Any:
@@ -55,6 +56,20 @@ def probe_filtered(args: dict[str, Any]) -> Any:
     u = torch.tensor(args["u"]).repeat(len(rows))
     tokens = call(draw_filtered, probs, top_k, top_p, u, returns=torch.Tensor)
     return {"shape": list(tokens.shape), "tokens": tokens.view(len(rows), -1).tolist() if tokens.dim() == 1 else []}
+
+
+def probe_sampling_work(args: dict[str, Any]) -> list[dict[str, Any]]:
+    """For each of the three functions, with so many rows: the operations it took, and what waits for the device."""
+    n, size = args["rows"], 6
+    probs = torch.full((n, size), 1 / size)
+    u, top_k, top_p = torch.full((n,), 0.5), torch.full((n,), 4), torch.full((n,), 0.9)
+    seen = []
+    for function, given in ((probabilities, (probs, u)), (draw, (probs, u)), (draw_filtered, (probs, top_k, top_p, u))):
+        with Operations() as operations, Calls() as calls:
+            call(function, *given)
+        waits = calls.waits + operations.waits
+        seen.append({"function": function.__name__, "operations": len(operations.names), "waits": waits})
+    return seen
 
 
 def batch_of(args: dict[str, Any]) -> Batch:

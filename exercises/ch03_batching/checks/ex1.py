@@ -52,6 +52,10 @@ def check_one_copy(ask: Ask, rng: Random) -> Result:
     if got["memories"] > 1 or got["copies"] > 1:
         copies = max(got["memories"], got["copies"])
         return Result.failed("one-copy-a-list", f"12 lists took {copies} copies to the device; one can carry them all")
+    few, many = (ask("upload", {"parts": [[7] * n] * 3})["operations"] for n in (2, 40))
+    if few != many:
+        message = f"3 lists of 2 numbers take {few} operations, of 40 numbers {many}: each number is sent by itself"
+        return Result.failed("one-copy-a-number", message)
     return Result.ok("12 lists, one copy")
 
 

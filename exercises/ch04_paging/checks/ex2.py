@@ -11,6 +11,10 @@ from workbook.judge.same import same
 from .common import check_hand_driven_generation
 
 
+FEWEST = 3
+"""Operations of a decode step at least: the table is written and read, and so is the token pool."""
+
+
 def random_tables(rng: Random, rows: int, length: int, size: int) -> dict[str, Any]:
     """Tables in which no two cells hold the same number."""
     columns = -(-length // size)
@@ -161,6 +165,10 @@ def check_fixed_work(ask: Ask, rng: Random) -> Result:
         if "cpu" in few["devices"]:
             message = f"{told}: the tables are on another device, but a tensor is made on the CPU"
             return Result.failed("device-ignored", message)
+        if few["raised"] or not few["built"] or few["operations"] < FEWEST:
+            why = few["raised"] or f"{few['operations']} operations" + ("" if few["built"] else " and no StepInputs")
+            message = f"{told} with tables on another device (meta, where nothing has contents): {why}"
+            return Result.failed("fails-on-another-device", message)
         if few["operations"] != many["operations"]:
             message = (
                 f"{told}: {few['operations']} operations for 3 rows, {many['operations']} for 40: a loop over rows"

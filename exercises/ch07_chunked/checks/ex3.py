@@ -104,6 +104,9 @@ def check_nobody_waits(ask: Ask, rng: Random) -> Result:
             (1, [QUEUE, QUEUE, QUEUE, BOTH, BOTH]),
             (2, [QUEUE, QUEUE, BOTH, BOTH, BOTH, BOTH]),
             (1, [NOBODY, QUEUE, DECODE, NOBODY]),
+            # whoever waited has gone: nobody decodes, nothing is due
+            (1, [BOTH, QUEUE, BOTH, BOTH]),
+            (2, [BOTH, BOTH, QUEUE, QUEUE, BOTH]),
         ],
     )
 
@@ -122,7 +125,7 @@ def check_nothing_lost(ask: Ask, rng: Random) -> Result:
 
 def check_random_orders(ask: Ask, rng: Random) -> Result:
     """Random traffic: the rounds of a brute force, the books after every step, every token."""
-    return random_schedules(ask, rng, "schedule", 1, 2, 4, aborts=False)
+    return random_schedules(ask, rng, "schedule", 1, 2, 4)
 
 
 def check_orders_end_to_end(ask: Ask, rng: Random) -> Result:

@@ -89,6 +89,11 @@ def judge_clocks(ask: Ask, name: str, host: list[float], ops: list[list[Any]]) -
     if [lane[0] for lane in got["lanes"]] != [batch + 1 for batch in waits]:
         message = f"{name}: lanes of batches {[lane[0] for lane in got['lanes']]}; expected {[b + 1 for b in waits]}"
         return Result.failed("round-not-recorded", message)
+    if got["uids"] != ["tuple"]:
+        message = (
+            f"{name}: uids of a lane is a {got['uids'][0]}; expected a tuple: a record must not change with the batch"
+        )
+        return Result.failed("uids-not-kept", message)
     for batch, want_spans, lane in zip(waits, lanes, got["lanes"], strict=True):
         for part, span, seen in zip(PARTS, want_spans, lane[2:], strict=True):
             if any(abs(a - b) > CLOSE for a, b in zip(span, seen, strict=True)):

@@ -22,6 +22,8 @@ LAST = 1 - 2**-24
 def check_temperature(ask: Ask, rng: Random) -> Result:
     """softmax(logits / temperature), each row its own; extreme temperatures; forbidden tokens; half precision."""
     ordinary = [[rng.gauss(0, 2) for _ in range(6)] for _ in range(4)]
+    # numbers that bfloat16 has; the differences it has not
+    fine = [[2.0, 0.01171875, 1.0078125, -0.34765625]] * 2
     extreme = [[-50.0, 50.0, 49.0, -math.inf]] * 5
     for rows, temperatures, dtype in (
         (ordinary, [1.0, 0.5, 2.0, 0.25], "float32"),
@@ -29,6 +31,7 @@ def check_temperature(ask: Ask, rng: Random) -> Result:
         (extreme, [1.0, 1e-4, 1e-8, 1e-50, 1e50], "float16"),
         (extreme, [0.5, 1.0, 2.0, 4.0, 8.0], "bfloat16"),
         ([[1.0, 1.000001]] * 2, [1e-8, 1e-30], "float32"),  # so near that 1e-8 must not act as 1e-6
+        (fine, [1.0, 0.5], "bfloat16"),
     ):
         told = [[z if z > -math.inf else "-inf" for z in row] for row in rows]
         got = ask("probabilities", {"logits": told, "temperature": temperatures, "dtype": dtype})
@@ -41,6 +44,8 @@ def check_temperature(ask: Ask, rng: Random) -> Result:
             return Result.failed("not-float32", f"{what}: the probabilities are {got['dtype']}")
         for i, (row, t) in enumerate(zip(rows, temperatures, strict=True)):
             if differs(got["probs"][i], softmax(row, t)):
+                if rows is fine:
+                    return Result.failed("computed-in-half-precision", f"{what}, row {i}: first bring them to float32")
                 return name_temperature(f"{what}, row {i}", row, t, temperatures[0], got["probs"][i])
     return Result.ok()
 
@@ -113,6 +118,8 @@ def check_what_is_kept(ask: Ask, rng: Random) -> Result:
     cases += [([three[i] for i in (2, 0, 1)], OFF, p) for p in (0.5, 0.61, 0.95)]
     cases += [(three, k, 1.0) for k in (1, 2, 3)] + [([0.1, 0.3, 0.6], 2, 1.0)]
     cases += [([0.4, 0.3, 0.2, 0.1], 2, 0.5), ([0.4, 0.3, 0.2, 0.1], 3, 0.75), ([0.22] * 4 + [0.12], 2, 1.0)]
+    # what is reached exactly: halves and quarters have no rounding
+    cases += [([0.5, 0.25, 0.25], OFF, 0.5), ([0.25] * 4, OFF, 0.75), ([0.25, 0.125, 0.125, 0.5], OFF, 0.75)]
     cases += [([0.125] * 8, 3, 0.5), ([0.0, 0.5, 0.0, 0.5], OFF, 0.9)]
     for case in cases:
         tokens = ask_filtered(ask, [case])
@@ -146,6 +153,22 @@ def check_rows_by_themselves(ask: Ask, rng: Random) -> Result:
         rows.append((probs, k, rng.choice([1.0, safe_share(rng, probs, k)])))
     tokens = ask_filtered(ask, rows)
     return tokens if isinstance(tokens, Result) else judge_kept(rows, tokens)
+
+
+def check_fixed_work(ask: Ask, rng: Random) -> Result:
+    """As many operations for 30 rows as for 3, and none that waits for the device."""
+    few, many = (ask("sampling_work", {"rows": rows}) for rows in (3, 30))
+    for one, other in zip(few, many, strict=True):
+        name = one["function"]
+        if one["waits"]:
+            message = f"{name}: `{one['waits'][0]}` needs values that are on the device: the host would wait there"
+            return Result.failed("waits-for-the-device", message)
+        if one["operations"] != other["operations"]:
+            message = (
+                f"{name}: {one['operations']} operations for 3 rows, {other['operations']} for 30: a loop over rows"
+            )
+            return Result.failed("work-grows-with-the-batch", message)
+    return Result.ok()
 
 
 def check_end_to_end(ask: Ask, rng: Random) -> Result:
