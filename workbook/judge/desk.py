@@ -18,6 +18,8 @@ from .fence import raise_fence
 from .finder import PROBES, install
 from .job import Job
 
+FOR_RANKS = ("workbook", "workbook.judge", "workbook.judge.finder", "workbook.judge.job", "workbook.tree")
+"""Modules of the classroom whose objects are handed to the processes of tensor-parallel ranks."""
 _OURS = {PACKAGE, __name__.partition(".")[0], PROBES}
 
 
@@ -98,6 +100,11 @@ def hide_judge() -> None:
     The main module keeps what multiprocessing asks of it.
     """
     for name in [name for name in sys.modules if name.partition(".")[0] == __name__.partition(".")[0]]:
+        if name in FOR_RANKS:
+            continue
+        parent, _, last = name.rpartition(".")
+        if parent in sys.modules:
+            vars(sys.modules[parent]).pop(last, None)
         del sys.modules[name]
     main, hollow = sys.modules["__main__"], ModuleType("__main__")
     hollow.__spec__ = main.__spec__

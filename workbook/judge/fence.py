@@ -71,7 +71,7 @@ def raise_fence(job: Job, chapters: Mapping[str, int], own: Path, tell: Tell) ->
         elif event in KILLS:
             if not is_own_process(args[0] if event == "os.killpg" else abs(args[0])) or args[0] == -1:
                 refuse("graded code may not send signals to the judge, or to any process but its own")
-        elif (what := runs(event)) and not places.is_library(who_asks(sys._getframe(1))):
+        elif (what := runs(event)) and not places.may_run(who_asks(sys._getframe(1))):
             refuse(f"graded code may not {what} ({event})")
 
     _close_signals(refuse)

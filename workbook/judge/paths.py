@@ -58,11 +58,13 @@ def exact(path: object, refuse: Callable[[str], None]) -> Name:
 class Places(NamedTuple):
     """Which folders are closed to the code of a job. A tuple: nothing in it can be changed.
 
-    own: the process's own folder, where it is free. guarded: may not be written to. libraries: may be read. private:
-    digests of folders that may not. closed: folders of answers. exercises: the folder of exercises.
+    own: the process's own folder, where it is free. root: of the workbook. guarded: may not be written to.
+    libraries: may be read. private: digests of folders that may not. closed: folders of answers. exercises: the folder
+    of exercises.
     """
 
     own: str
+    root: str
     guarded: tuple[str, ...]
     libraries: tuple[str, ...]
     private: frozenset[str]
@@ -72,6 +74,12 @@ class Places(NamedTuple):
     def is_library(self, path: Name) -> bool:
         """Whether a file lies in the folders of Python and its packages."""
         return path is not None and path.startswith(self.libraries) and ".." not in path
+
+    def may_run(self, file: str) -> bool:
+        """Whether code of a file may start programs: libraries, and the package itself. A student's has a name that is
+        relative to the workbook.
+        """
+        return self.is_library(file) or below(file, self.root)
 
     def may_not_write(self, path: Name) -> bool:
         """Whether it lies in the workbook or among the libraries."""
@@ -109,6 +117,7 @@ def places_of(job: Job, own: Path) -> Places:
     root, prefixes = os.path.realpath(job.root), (sys.prefix, sys.base_prefix)
     return Places(
         own=os.path.realpath(own),
+        root=job.root,
         guarded=tuple(os.path.realpath(name) for name in (job.root, *prefixes)),
         libraries=tuple(name + os.sep for name in prefixes),
         private=frozenset(job.private),
