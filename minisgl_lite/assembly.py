@@ -114,6 +114,7 @@ def assemble_rank(config: EngineConfig, custom: Custom) -> Parts:
     pages = custom.pages(pages) if custom.pages else pages
     engine = build_engine(config, checkpoint, max_seq_len, chooser, attention, pages)
     runner = with_graphs(config, engine, checkpoint)
+    runner = custom.around_runner(runner) if custom.around_runner else runner
     num_pages = engine.pool.k.shape[1] // config.page_size
     books = Books(whole_rounds=config.tp_size > 1)
     schedule = assemble_scheduler(config, num_pages, lambda _: Watched(runner, books), custom)

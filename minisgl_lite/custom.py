@@ -14,8 +14,9 @@ from .scheduler.scheduler import Scheduler
 class Custom:
     """Parts of your own in place of those that the options choose: factories, called as the assembly calls its own.
 
-    load: as models.checkpoint.load. pages: pages that there is room for -> pages that the pool gets. around_chooser:
-    puts something around the chooser. Where several ranks compute together, the last two are how they agree.
+    load: as models.checkpoint.load. pages: pages that there is room for -> pages that the pool gets. around_chooser,
+    around_runner: put something around the chooser, or around what runs batches. Where several ranks compute together,
+    `pages` and `around_chooser` are how they agree.
     """
 
     adder: Callable[..., Any] | None = None
@@ -28,3 +29,4 @@ class Custom:
     load: Callable[..., Any] | None = None
     pages: Callable[[int], int] | None = None
     around_chooser: Callable[[Any], Any] | None = None
+    around_runner: Callable[[Any], Any] | None = None

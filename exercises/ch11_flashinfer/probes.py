@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from minisgl_lite import LLM, SamplingParams
+from minisgl_lite.assembly import Custom
 from minisgl_lite.attention import layout
 from minisgl_lite.attention.layout import PageLayout, page_indices, page_layout
 from minisgl_lite.attention.merge import Partial, SplitAttention, merge, partial_attention
@@ -169,9 +170,12 @@ def probe_stream(args: dict[str, Any]) -> dict[str, Any]:
     arrivals: [before step, prompt, max_tokens], uids from 0. aborts: [before step, uid].
     """
     arrivals, ids, step = args["arrivals"], {uid: [] for uid in range(len(args["arrivals"]))}, 0
-    with LLM("tiny", attention_backend="torch", **args["options"]) as llm:
-        engine = llm._parts.engine
+
+    def split(engine: Any) -> Any:
         engine.attention = SplitAttention(engine.pool, args["blocks"])
+        return engine
+
+    with LLM("tiny", attention_backend="torch", custom=Custom(around_runner=split), **args["options"]) as llm:
         while (llm.has_work or any(at >= step for at, *_ in arrivals)) and step < MOST_STEPS:
             for uid, (at, prompt, most) in enumerate(arrivals):
                 if at == step:

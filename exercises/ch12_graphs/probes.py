@@ -16,8 +16,6 @@ from minisgl_lite.engine.engine import Engine
 from minisgl_lite.engine.graph import DecodeGraph, GraphRunner
 from minisgl_lite.engine.tape import record, tape_decode
 from minisgl_lite.kvcache.pool import KVPool
-from minisgl_lite.scheduler.loop import Loop
-from minisgl_lite.scheduler.overlap import OverlapLoop
 from workbook.judge.calls import call
 
 
@@ -224,20 +222,20 @@ def probe_generate(args: dict[str, Any]) -> dict[str, Any]:
     """
     watched: list[Accounted] = []
 
-    def loop(scheduler: Any, engine: Any, note: Any) -> Loop:
+    def around(engine: Any) -> Any:
         for part in (engine.pool.k, engine.pool.v):
             part.fill_(7.5)
         engine.tables.page_table.fill_(1)
         runner = tape_decode(engine, call(bucket_sizes, args["most"], returns=list))
         watched.append(Accounted(runner, engine))
-        return (OverlapLoop if args["overlap"] else Loop)(scheduler, watched[0], note)
+        return watched[0]
 
     config = {"num_pages": args["pages"], "page_size": args["page_size"], "max_running_req": args["rows"]}
     params = [SamplingParams(max_tokens=n, ignore_eos=True) for n in args["tokens"]]
     options = {**config, "max_seq_len": 128, "cache_type": "naive"}
     told: list[list[int]] = [[] for _ in params]
     numbers: dict[int, int] = {}
-    with LLM("tiny", custom=Custom(loop=loop), **options) as llm:
+    with LLM("tiny", overlap=args["overlap"], custom=Custom(around_runner=around), **options) as llm:
         name = f"graphs up to {args['most']}: LLM.step"
         step = 0
         while llm.has_work or len(numbers) < len(params):

@@ -17,8 +17,6 @@ from minisgl_lite.engine.buckets import bucket_for, bucket_sizes, pad
 from minisgl_lite.engine.slots import Tables
 from minisgl_lite.engine.tape import tape_decode
 from minisgl_lite.kvcache.pool import KVPool
-from minisgl_lite.scheduler.loop import Loop
-from minisgl_lite.scheduler.overlap import OverlapLoop
 
 MOST = 8
 
@@ -33,18 +31,18 @@ def decode_batch(entries: list[tuple[int, int, list[int]]]) -> Batch:
     return Batch("decode", reqs, [e[1] for e in entries], [1] * len(entries), [e[0] for e in entries], index=1)
 
 
-def graphs(overlap: bool = True, fill: float = 1e4, runners: list | None = None) -> Custom:
+def graphs(fill: float = 1e4, runners: list | None = None) -> Custom:
     """Graphs on tape up to MOST entries, around an engine whose pool holds what nobody should read."""
 
-    def loop(scheduler, engine, note):
+    def around(engine):
         runner = tape_decode(engine, bucket_sizes(MOST))
         for part in (engine.pool.k, engine.pool.v):
             part.fill_(fill)
         if runners is not None:
             runners.append(runner)
-        return (OverlapLoop if overlap else Loop)(scheduler, runner, note)
+        return runner
 
-    return Custom(loop=loop)
+    return Custom(around_runner=around)
 
 
 @pytest.mark.parametrize("page_size", [1, 16])
@@ -55,7 +53,7 @@ def test_graphs_change_no_token(page_size, overlap):
     # one request ends after the other, so batches of 9 down to 1 come by
     params = [SamplingParams(max_tokens=3 + 2 * i, ignore_eos=True) for i in range(9)]
     told = []
-    for custom in (None, graphs(overlap)):
+    for custom in (None, graphs()):
         options = {"num_pages": 512 // page_size, "page_size": page_size, "max_seq_len": 64, "device": "cpu"}
         with LLM("tiny", overlap=overlap, custom=custom, **options) as llm:
             told.append([out.token_ids for out in llm.generate(prompts, params)])
@@ -106,7 +104,7 @@ def test_a_graph_writes_new_pages_into_the_table():
 
 def test_large_batches_and_prefills_go_to_the_engine(monkeypatch):
     runners: list = []
-    with LLM("tiny", device="cpu", num_pages=256, max_seq_len=64, custom=graphs(False, runners=runners)) as llm:
+    with LLM("tiny", device="cpu", num_pages=256, max_seq_len=64, overlap=False, custom=graphs(runners=runners)) as llm:
         went = []
         engine, runner = runners[0].engine, runners[0]
         forward = engine.forward_batch
