@@ -121,7 +121,6 @@ def test_options(options, words):
         ({"num_pages": 10**15}, r"num_pages is 1000000000000000; the KV pool would take \S+e\+\d+ bytes, which cannot"),
         ({"num_pages": 2**64}, r"num_pages is 18446744073709551616; the KV pool would take \S+ bytes"),
         ({"max_running_req": 10**15}, r"max_running_req is 1000000000000000; their tables would take \S+ bytes"),
-        ({"attention_backend": "flashinfer"}, "attention_backend is 'flashinfer'"),
     ],
 )
 def test_options_and_the_checkpoint(options, words):
