@@ -105,8 +105,8 @@ def check_nobody_waits(ask: Ask, rng: Random) -> Result:
             (2, [QUEUE, QUEUE, BOTH, BOTH, BOTH, BOTH]),
             (1, [NOBODY, QUEUE, DECODE, NOBODY]),
             # whoever waited has gone: nobody decodes, nothing is due
-            (1, [BOTH, QUEUE, BOTH, BOTH]),
-            (2, [BOTH, BOTH, QUEUE, QUEUE, BOTH]),
+            (1, [BOTH, QUEUE]),
+            (2, [BOTH, BOTH, QUEUE, QUEUE]),
         ],
     )
 
