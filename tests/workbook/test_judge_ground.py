@@ -120,10 +120,6 @@ TRICKS = {
         "\nimport sys, types\nif 'toy.desk' in sys.modules:\n"
         "    sys.modules['exercise_probes'] = types.SimpleNamespace(probe_serve=lambda args: [0])\n",
     ),
-    "patches the judge's process": (
-        "return min(a, b)",
-        "\nimport sys\nif 'toy.desk' in sys.modules: sys.modules['__main__'].plain = lambda value: True\n",
-    ),
     "answers itself": (
         "return min(a, b)",
         "\nimport sys, os\nif 'toy.desk' in sys.modules:\n    for fd in range(3, 9):\n"
@@ -149,6 +145,18 @@ def test_an_earlier_module_never_costs_a_later_exercise(
     assert "passed on the reference alone; with your own earlier modules it would not:" in out
     assert "pair.py (03.1) seems at fault" in out
     assert not {name for name in set(sys.modules) - modules if name.startswith(("toy", "exercise_probes"))}
+
+
+def test_a_module_cannot_patch_the_process_that_grades_it(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(root, "pair", "larger", "return max(a, b)")
+    write(root, "double", "double", "return a + a")
+    write(root, "desk", "serve", SERVE)
+    patch = "\nimport sys\nif 'toy.desk' in sys.modules: sys.modules['__main__'].plain = lambda value: True\n"
+    write(root, "pair", "smaller", "return min(a, b)", patch)
+    assert judge(root, "03", "04")[0] == 0
+    capsys.readouterr()
+    assert judge(root, "06.1")[1]["06.1"]["status"] == "passed"
+    assert "passed on the reference alone" not in capsys.readouterr().out
 
 
 def test_a_wrong_exercise_fails_on_any_ground(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
