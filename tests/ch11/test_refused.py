@@ -14,9 +14,3 @@ def test_flashinfer_without_a_gpu_is_refused_in_one_line():
         ValueError, match="attention_backend is 'flashinfer', the model is float32 on cpu; it needs 16 bits"
     ):
         LLM(checkpoint, num_pages=64, attention_backend="flashinfer")
-
-
-def test_graphs_without_a_gpu_are_refused_in_one_line():
-    checkpoint = scripted_llm({})._parts.checkpoint
-    with pytest.raises((ValueError, NotImplementedError), match=r"cuda_graph_max_bs.*8"):
-        LLM(checkpoint, num_pages=64, cuda_graph_max_bs=8)
