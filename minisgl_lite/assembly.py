@@ -113,7 +113,7 @@ def assemble_rank(config: EngineConfig, custom: Custom) -> Parts:
     pages = config.num_pages or default_pages(config, checkpoint, max_seq_len)
     pages = custom.pages(pages) if custom.pages else pages
     engine = build_engine(config, checkpoint, max_seq_len, chooser, attention, pages)
-    runner = with_graphs(config, engine, checkpoint)
+    runner = with_graphs(config, engine, checkpoint, attention)
     runner = custom.around_runner(runner) if custom.around_runner else runner
     num_pages = engine.pool.k.shape[1] // config.page_size
     books = Books(whole_rounds=config.tp_size > 1)
@@ -132,14 +132,14 @@ def refuse_absent(config: EngineConfig) -> None:
         require_here("tp_size", "on")
 
 
-def with_graphs(config: EngineConfig, engine: Engine, checkpoint: Checkpoint) -> Runner:
+def with_graphs(config: EngineConfig, engine: Engine, checkpoint: Checkpoint, backend: AttentionName) -> Runner:
     """The engine, its decode steps as CUDA graphs where that is possible and not turned off."""
-    flashinfer = checkpoint.device.type == "cuda" and hasattr(engine.attention, "workspace")
-    if config.cuda_graph_max_bs and not flashinfer:
+    possible = checkpoint.device.type == "cuda" and backend == "flashinfer"
+    if config.cuda_graph_max_bs and not possible:
         raise ValueError(
             f"cuda_graph_max_bs is {config.cuda_graph_max_bs}; graphs need a CUDA device and the flashinfer backend"
         )
-    if not flashinfer or config.cuda_graph_max_bs == 0 or not CHOICES["cuda_graph_max_bs"]["on"].here:
+    if not possible or config.cuda_graph_max_bs == 0 or not CHOICES["cuda_graph_max_bs"]["on"].here:
         return engine
     most = min(config.cuda_graph_max_bs or CUDA_GRAPH_MAX_BS, config.max_running_req)
     runner: Runner = find("cuda_graph_max_bs", "on")(engine, checkpoint.decoder, checkpoint.dtype, most)

@@ -73,9 +73,10 @@ class TorchCommunicator:
         return x
 
     def _wait(self, start: Any) -> None:
-        # on a GPU this does not wait for the sum: it makes the current stream wait for it
+        # on a GPU this does not wait for the sum: it makes the current stream wait for it. NCCL in line gives no work
         try:
-            start().wait()
+            if (work := start()) is not None:
+                work.wait()
         except RuntimeError as error:
             raise CollectiveError(str(error)) from error
 
