@@ -112,7 +112,7 @@ def assemble_rank(config: EngineConfig, custom: Custom) -> Parts:
     chooser = custom.around_chooser(chooser) if custom.around_chooser else chooser
     pages = config.num_pages or default_pages(config, checkpoint, max_seq_len)
     pages = custom.pages(pages) if custom.pages else pages
-    engine = build_engine(config, checkpoint, max_seq_len, chooser, attention, pages)
+    engine = build_engine(config, custom, checkpoint, max_seq_len, chooser, attention, pages)
     runner = with_graphs(config, engine, checkpoint, attention)
     runner = custom.around_runner(runner) if custom.around_runner else runner
     num_pages = engine.pool.k.shape[1] // config.page_size
@@ -147,7 +147,13 @@ def with_graphs(config: EngineConfig, engine: Engine, checkpoint: Checkpoint, ba
 
 
 def build_engine(
-    config: EngineConfig, checkpoint: Checkpoint, max_seq_len: int, chooser: Any, backend: AttentionName, pages: int
+    config: EngineConfig,
+    custom: Custom,
+    checkpoint: Checkpoint,
+    max_seq_len: int,
+    chooser: Any,
+    backend: AttentionName,
+    pages: int,
 ) -> Engine:
     """The tensors: a pool of `pages` pages and the tables for a loaded checkpoint, on its device."""
     from .engine.engine import Engine, fetch_in_order
@@ -166,7 +172,8 @@ def build_engine(
     attention = find("attention_backend", backend)(pool)
     decoder = checkpoint.decoder
     if backend == "flashinfer" and CHOICES["gpu_decoder"]["on"].here:
-        decoder = find("gpu_decoder", "on")(decoder, pool)
+        fused = find("gpu_decoder", "on")
+        decoder = fused(decoder, pool, custom.into_norm(decoder)) if custom.into_norm else fused(decoder, pool)
     # a CPU does its work when it is asked to; only on a GPU does something else run while results are fetched
     behind = device.type == "cuda" and find("overlap", config.overlap) is not Loop
     fetch = find("copy_stream", "on")(device) if behind else fetch_in_order

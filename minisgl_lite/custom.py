@@ -15,8 +15,9 @@ class Custom:
     """Parts of your own in place of those that the options choose: factories, called as the assembly calls its own.
 
     load: as models.checkpoint.load. pages: pages that there is room for -> pages that the pool gets. around_chooser,
-    around_runner: put something around the chooser, or around what runs batches. Where several ranks compute together,
-    `pages` and `around_chooser` are how they agree.
+    around_runner: put something around the chooser, or around what runs batches. into_norm: decoder -> how fused
+    kernels go from a product to the next norm, see kernels.fused. Where several ranks compute together, `pages`,
+    `around_chooser` and `into_norm` are how they agree and add up.
     """
 
     adder: Callable[..., Any] | None = None
@@ -30,3 +31,4 @@ class Custom:
     pages: Callable[[int], int] | None = None
     around_chooser: Callable[[Any], Any] | None = None
     around_runner: Callable[[Any], Any] | None = None
+    into_norm: Callable[[Any], Any] | None = None

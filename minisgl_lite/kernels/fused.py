@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
+from torch import nn
 
 from ..kvcache.pool import KVPool
 from ..models.decoder import Decoder, RMSNorm
@@ -23,6 +24,19 @@ class PoolAttend(Protocol):
         ...
 
 
+class IntoNorm(Protocol):
+    """From a block's last matrix product to the next block's input: add to the stream, in place, and normalise."""
+
+    def __call__(self, linear: nn.Module, x: torch.Tensor, stream: torch.Tensor, norm: RMSNorm) -> torch.Tensor:
+        """stream [T, hidden] += linear(x); returns the stream normalised, [T, hidden] in the weights' dtype."""
+        ...
+
+
+def into_norm(linear: nn.Module, x: torch.Tensor, stream: torch.Tensor, norm: RMSNorm) -> torch.Tensor:
+    """The plain IntoNorm: the product, and a kernel for what follows."""
+    return add_rms_norm(linear(x), stream, norm.weight, norm.eps)
+
+
 class FusedDecoder:
     """Runs a Decoder's layers with everything between two matrix products fused: 9 kernels a layer.
 
@@ -30,29 +44,27 @@ class FusedDecoder:
     through the layers is kept in float32.
     """
 
-    def __init__(self, decoder: Decoder, pool: KVPool) -> None:
-        self.decoder, self.pool = decoder, pool
-        self._layers = list(zip(decoder.decoder_layers, pool.k, pool.v, strict=True))
+    def __init__(self, decoder: Decoder, pool: KVPool, into_norm: IntoNorm = into_norm) -> None:
+        """into_norm: where another way is taken, because ranks add up what each has, say."""
+        self.decoder, self.pool, self._into_norm = decoder, pool, into_norm
+        layers: Any = decoder.decoder_layers
+        norms = [*(layer.input_layernorm for layer in layers[1:]), decoder.norm]
+        self._layers = list(zip(layers, pool.k, pool.v, norms, strict=True))
 
     def forward(self, ids: torch.Tensor, positions: torch.Tensor, attend: PoolAttend) -> torch.Tensor:
         """See CausalLM."""
-        decoder = self.decoder
+        decoder, first = self.decoder, self._layers[0][0].input_layernorm
         stream = decoder.embed_tokens(ids).float()
-        x: torch.Tensor | None = None
-        for index, (layer, keys, values) in enumerate(self._layers):
+        x = add_rms_norm(None, stream, first.weight, first.eps)
+        for index, (layer, keys, values, next_norm) in enumerate(self._layers):
             attention, mlp = layer.self_attn, layer.mlp
-            qkv = attention.qkv_proj(normalised(x, stream, layer.input_layernorm))
+            qkv = attention.qkv_proj(x)
             q = rope_store(attention, decoder.rope, qkv, positions, attend.out_loc, keys, values)
-            x = attention.o_proj(attend.over_pool(index, q).flatten(1))
-            gate_up = mlp.gate_up_proj(normalised(x, stream, layer.post_attention_layernorm))
-            x = mlp.down_proj(silu_mul(gate_up))
-        return normalised(x, stream, decoder.norm)
+            seen = attend.over_pool(index, q).flatten(1)
+            x = self._into_norm(attention.o_proj, seen, stream, layer.post_attention_layernorm)
+            x = self._into_norm(mlp.down_proj, silu_mul(mlp.gate_up_proj(x)), stream, next_norm)
+        return x
 
     def logits(self, hidden: torch.Tensor) -> torch.Tensor:
         """See CausalLM."""
         return self.decoder.logits(hidden)
-
-
-def normalised(x: torch.Tensor | None, stream: torch.Tensor, norm: RMSNorm) -> torch.Tensor:
-    """See add_rms_norm."""
-    return add_rms_norm(x, stream, norm.weight, norm.eps)

@@ -18,11 +18,18 @@ from .links import Link, RankError
 from .shard import Shard
 
 
-def rank_parts(config: EngineConfig, custom: Custom, comm: Communicator, link: Link, compare: bool = False) -> Parts:
+def rank_parts(
+    config: EngineConfig,
+    custom: Custom,
+    comm: Communicator,
+    link: Link,
+    compare: bool = False,
+    into_norm: Callable[[Any], Any] | None = None,
+) -> Parts:
     """The parts of one rank. All ranks call this, with the same options; config.device is this rank's own.
 
-    compare: compare every round's batch between the ranks, see AgreeingScheduler. The ranks agree on the smallest
-    number of pages that any of them has room for.
+    compare: compare every round's batch between the ranks, see AgreeingScheduler. into_norm: see Custom. The ranks
+    agree on the smallest number of pages that any of them has room for.
     """
     connected = replace(
         custom,
@@ -30,6 +37,7 @@ def rank_parts(config: EngineConfig, custom: Custom, comm: Communicator, link: L
         pages=lambda most: link.exchange(most, min),
         scheduler=checked(link) if compare else custom.scheduler,
         around_chooser=lambda chooser: SharedChoice(chooser, comm),
+        into_norm=into_norm,
     )
     parts = assemble_rank(config, connected)
     link.exchange(None, len)  # nobody goes on before all are ready

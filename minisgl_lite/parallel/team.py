@@ -13,6 +13,7 @@ from ..assembly import Custom, Parts
 from ..config import EngineConfig
 from ..models.checkpoint import as_device
 from .links import LeaderLink, Link, RankError
+from .near import NearSums
 from .parts import rank_parts
 from .processes import Processes
 from .torch_comm import TorchCommunicator
@@ -44,6 +45,7 @@ class Team:
         self.link: LeaderLink | None = None
         self.processes: Processes | None = None
         self._comm: TorchCommunicator | None = None
+        self._near: NearSums | None = None
         self._runner: Any = None
 
     def build(self, config: EngineConfig, custom: Custom, seat: Seat, link: Link) -> Parts:
@@ -57,7 +59,10 @@ class Team:
             device = torch.device("cuda", seat.local_rank)
             torch.cuda.set_device(device)
         self._comm = TorchCommunicator(seat.store(), seat.rank, config.tp_size, device, seat.one_machine)
-        parts = rank_parts(replace(config, device=device), custom, self._comm, link, compare)
+        if device.type == "cuda" and seat.one_machine:
+            self._near = NearSums(seat.rank, config.tp_size, link)
+        near = self._near.into_norm if self._near else None
+        parts = rank_parts(replace(config, device=device), custom, self._comm, link, compare, near)
         self._runner = parts.runner
         return parts
 
@@ -67,6 +72,8 @@ class Team:
             if ended := self.processes.first_ended():
                 self.broken = RankError(ended[0], "ended", f"exit status {ended[1]}")
             self.processes.end(orderly=False)
+        if self._near is not None:
+            self._near.abort()
         if self._comm is not None:
             self._comm.abort()
 
@@ -79,6 +86,8 @@ class Team:
         # graphs that hold collectives first: NCCL waits for them
         if hasattr(self._runner, "close"):
             self._runner.close()
+        if self._near is not None:
+            self._near.close()
         if self._comm is not None:
             self._comm.close()
 
