@@ -74,11 +74,16 @@ class TorchCommunicator:
 
     def _wait(self, start: Any) -> None:
         # on a GPU this does not wait for the sum: it makes the current stream wait for it. NCCL in line gives no work
+        work = None
         try:
-            if (work := start()) is not None:
+            work = start()
+            if work is not None:
                 work.wait()
         except RuntimeError as error:
             raise CollectiveError(str(error)) from error
+        finally:
+            # who keeps the exception keeps this frame; it must not keep the group, and with it the store's port
+            work = None
 
     def abort(self) -> None:
         """Make collectives that are under way fail, from any thread. gloo's do by themselves when a rank is gone."""
