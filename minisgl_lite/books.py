@@ -87,6 +87,11 @@ class Books:
             self._raised = [*self._raised[-3:], error]
             raise
 
+    @property
+    def untold(self) -> BaseException | None:
+        """What a forward pass has raised that no caller has been told yet: with overlap, that takes a step more."""
+        return self._raised[-1] if self._raised else None
+
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         if self._computing or self._held:
             signal.default_int_handler(number, frame)

@@ -29,6 +29,9 @@ def carry_out(command: Command, parts: Parts, link: FollowerLink) -> None:
             parts.schedule.loop.step()
         except OutOfPages:
             return  # rank 0 has come to the same end and tells its caller
+        if (error := parts.books.untold) is not None:
+            # with overlap it would be raised by the next step; but rank 0 is waiting for this one's part of a sum
+            raise error
     elif name == "check":
         scheduler.check()
         parts.engine.check(scheduler.cache.accounts)

@@ -10,7 +10,9 @@ import json
 import os
 import pickle
 import secrets
+import signal
 import socket
+import threading
 from dataclasses import replace
 
 import torch
@@ -18,7 +20,7 @@ import torch
 from ..assembly import Custom, Parts
 from ..config import EngineConfig
 from ..limits import context_length
-from ..models.checkpoint import Checkpoint, as_device, locate
+from ..models.checkpoint import Checkpoint, as_device, as_dtype, locate
 from ..models.config import ModelConfig
 from .follow import follow
 from .lead import Lead
@@ -28,6 +30,8 @@ from .processes import Processes
 from .shard import require_divisible
 from .team import Seat, Team
 from .torch_comm import TIMEOUT, meet_torchrun, open_store, require_backend
+
+_joined = False
 
 MEETING = "minisgl_lite"
 """Key of torchrun's store under which rank 0 says where it can be called."""
@@ -40,11 +44,19 @@ def launch(config: EngineConfig, custom: Custom) -> Parts:
     what another rank raises while it is built comes as RankError.
     """
     device = as_device(config.device)
+    if device.type not in ("cpu", "cuda"):
+        raise ValueError(f"device is {str(device)!r}; with tp_size above 1 it must be cpu or cuda")
+    if config.dtype is not None:
+        as_dtype(config.dtype)
     if isinstance(config.model, Checkpoint):
         raise ValueError("with tp_size above 1, model must be a folder or a name: a loaded checkpoint cannot be split")
     if device.index is not None:
         raise ValueError(f"device is {str(device)!r}; with tp_size above 1, rank r takes device r: give the type only")
     require_backend(device.type)
+    names = ("model", "cache_type", "attention_backend")
+    given = {name: value for name in names if isinstance(value := getattr(config, name), str)}
+    # of str itself: the other ranks do not have the classes of a caller's script
+    config = replace(config, **{name: str.__str__(value) for name, value in given.items()})
     started = int(os.environ.get("WORLD_SIZE", "1")) if "RANK" in os.environ else 1
     if started > 1 and started != config.tp_size:
         raise ValueError(f"tp_size is {config.tp_size}, but WORLD_SIZE is {started}: torchrun must start as many ranks")
@@ -62,14 +74,11 @@ def launch(config: EngineConfig, custom: Custom) -> Parts:
 
 def _start(config: EngineConfig, custom: Custom) -> Parts:
     """Rank 0's parts; the other ranks are processes that are started here."""
-    try:
-        order = pickle.dumps((config, custom))
-    except Exception as error:
-        raise ValueError(f"custom must reach the other ranks: name parts that can be imported ({error})") from None
-    store, server = open_store(), socket.create_server(("127.0.0.1", 0))
-    team, key = Team(store.port), secrets.token_bytes(32)
-    threads = max(1, torch.get_num_threads() // config.tp_size)
-    jobs = [(rank, server.getsockname(), key, store.port, threads) for rank in range(1, config.tp_size)]
+    order = order_of(config, custom)
+    server = socket.create_server(("127.0.0.1", 0))
+    team, key = Team(open_store()), secrets.token_bytes(32)
+    threads, port = max(1, torch.get_num_threads() // config.tp_size), team.port
+    jobs = [(rank, server.getsockname(), key, port, threads) for rank in range(1, config.tp_size)]
     try:
         team.processes = Processes(jobs, team.lost)
         alive = team.processes.require_alive
@@ -79,8 +88,19 @@ def _start(config: EngineConfig, custom: Custom) -> Parts:
         server.close()
         team.end(orderly=False)
         raise
-    seat, link = Seat(0, lambda: store, 0, True), team.link
+    seat, link = Seat(0, lambda: open_store(port), 0, True), team.link
     return in_command(Lead(link, team), lambda: team.build(config, custom, seat, link))
+
+
+def order_of(config: EngineConfig, custom: Custom) -> bytes:
+    """What a rank is told to build. Raises ValueError for what another process cannot have."""
+    try:
+        parts = pickle.dumps(custom)
+    except Exception as error:
+        raise ValueError(f"custom must reach the other ranks: name parts that can be imported ({error})") from None
+    if b"__main__" in parts:
+        raise ValueError("custom must reach the other ranks, which have no __main__: put its parts into a module")
+    return pickle.dumps((config, custom))
 
 
 def follow_at(rank: int, address: tuple[str, int], key: bytes, port: int, threads: int) -> int:
@@ -97,11 +117,20 @@ def follow_at(rank: int, address: tuple[str, int], key: bytes, port: int, thread
 
 
 def _join(config: EngineConfig, custom: Custom) -> Parts:
-    """Rank 0's parts, where torchrun has started all ranks. In the others: serves rank 0, then raises SystemExit."""
+    """Rank 0's parts, where torchrun has started all ranks. In the others: serves rank 0, then raises SystemExit.
+
+    Raises RuntimeError the second time: then there are no others any more.
+    """
+    global _joined
+    if _joined:
+        raise RuntimeError("under torchrun a script can have one LLM with tp_size above 1: the others serve the first")
+    _joined = True
     store, rank, size = meet_torchrun()
     team, one_machine = Team(), int(os.environ.get("LOCAL_WORLD_SIZE", size)) == size
     seat = Seat(rank, lambda: store, int(os.environ.get("LOCAL_RANK", rank)), one_machine)
     if rank:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # rank 0 decides what Ctrl-C ends
         host, at, key = json.loads(store.get(MEETING))
         line = call((host, at), bytes.fromhex(key), rank, TIMEOUT.total_seconds())
         raise SystemExit(follow(line, team, lambda: team.build(config, custom, seat, line)))

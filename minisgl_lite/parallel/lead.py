@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from ..core import Event, FinishReason, Req
+from ..core import Event, FinishReason, Req, SamplingParams
 from ..kvcache.pages import OutOfPages
 from ..scheduler.loop import Loop
 from ..scheduler.scheduler import Scheduler
@@ -41,6 +42,7 @@ class Lead:
     def __init__(self, link: LeaderLink, others: Others) -> None:
         self.link, self._others = link, others
         self._pending: list[Command] = []
+        self._owner = os.getpid()
         self.over = ""
         """Why no command can be sent any more; "" while they can."""
 
@@ -52,6 +54,8 @@ class Lead:
         """Have every rank do what was noted, and then this. Raises RankError when one is gone."""
         if self.over:
             raise EndedError(f"this LLM is closed: {self.over}")
+        if os.getpid() != self._owner:
+            raise EndedError(f"this LLM belongs to process {self._owner}: a fork of it cannot use it")
         pending, self._pending = [*self._pending, (name,)], []
         self.link.tell(pending)
 
@@ -69,7 +73,7 @@ class Lead:
         except OutOfPages:
             raise
         except BaseException as error:
-            if self.over:
+            if self.over or os.getpid() != self._owner:
                 raise
             cause = self.fail(error)
             if cause is None or cause is error:
@@ -82,14 +86,15 @@ class Lead:
         if cause is None and (isinstance(error, CollectiveError) or self._others.broken is not None):
             cause = self.link.failure(5.0)  # somebody else knows why
         if cause is not None and cause.cause != "failed":
-            cause = self._others.broken or (cause if cause.cause == "ended" else None)
+            # a copy: an exception keeps the frames through which it was raised, and `_others` outlives the engine there
+            cause = copy.copy(self._others.broken) or (cause if cause.cause == "ended" else None)
         self.over = str(cause or error) or type(error).__name__
         self._others.end(orderly=False)
         return cause
 
     def close(self) -> None:
-        """Let every rank end. May be called twice."""
-        if self.over:
+        """Let every rank end. May be called twice; in a fork, whose ranks they are not, it does nothing."""
+        if self.over or os.getpid() != self._owner:
             return
         try:
             self.send("close")
@@ -98,6 +103,21 @@ class Lead:
         else:
             self.over = "close was called"
             self._others.end(orderly=True)
+
+
+def plain(params: SamplingParams) -> SamplingParams:
+    """The same parameters in the types of Python and of this package: the other ranks have no others."""
+    return SamplingParams(
+        temperature=float(params.temperature),
+        top_k=params.top_k,
+        top_p=float(params.top_p),
+        max_tokens=params.max_tokens,
+        ignore_eos=params.ignore_eos,
+        seed=params.seed,
+        stop_token_ids=tuple(map(int, params.stop_token_ids)),
+        stop=tuple(map(str.__str__, params.stop)),
+        logprobs=params.logprobs,
+    )
 
 
 class LeadingScheduler:
@@ -110,7 +130,9 @@ class LeadingScheduler:
         """See Scheduler."""
         self._scheduler.submit(req)
         # a copy: this rank's request may have moved on when the note is sent
-        self._lead.note("submit", copy.copy(req))
+        note = copy.copy(req)
+        note.params = plain(req.params)
+        self._lead.note("submit", note)
 
     def abort(self, uid: int) -> bool:
         """See Scheduler."""

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 import socket
+import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection, answer_challenge, deliver_challenge, wait
+from queue import SimpleQueue
 from typing import Any, Literal, Protocol, TypeVar
+
+log = logging.getLogger(__name__)
+
+PATIENCE = 15.0
+"""Seconds after which rank 0 says for whom it waits."""
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -19,9 +28,12 @@ class RankError(RuntimeError):
     """A rank cannot go on, and so none can. The message says which rank, and why."""
 
     def __init__(self, rank: int, cause: Cause, detail: str = "") -> None:
+        super().__init__(rank, cause, detail)
+        self.rank, self.cause, self.detail = rank, cause, detail
+
+    def __str__(self) -> str:
         what = {"failed": "failed", "ended": "has ended without a word", "lost": "has lost touch with another rank"}
-        super().__init__(f"rank {rank} {what[cause]}{detail and ': '}{detail}")
-        self.rank, self.cause = rank, cause
+        return f"rank {self.rank} {what[self.cause]}{self.detail and ': '}{self.detail}"
 
 
 class Link(Protocol):
@@ -126,6 +138,17 @@ def _line(sock: socket.socket) -> Connection:
     return Connection(sock.detach())
 
 
+def _greet(sock: socket.socket, key: bytes, arrived: SimpleQueue[tuple[int, Connection]]) -> None:
+    """In a thread for each caller: one that says nothing keeps nobody else waiting."""
+    line = _line(sock)
+    try:
+        deliver_challenge(line, key)
+        answer_challenge(line, key)
+        arrived.put((line.recv(), line))
+    except (AuthenticationError, EOFError, OSError):
+        line.close()
+
+
 def accept(
     server: socket.socket, key: bytes, count: int, seconds: float, still: Callable[[], object] = lambda: None
 ) -> LeaderLink:
@@ -134,25 +157,25 @@ def accept(
     still: called several times a second, to raise when somebody will never call. Raises TimeoutError after `seconds`.
     """
     lines: dict[int, Connection] = {}
-    until = time.monotonic() + seconds
+    arrived: SimpleQueue[tuple[int, Connection]] = SimpleQueue()
+    until, patient = time.monotonic() + seconds, time.monotonic() + PATIENCE
     with server:
         server.settimeout(0.1)
         while len(lines) < count:
             still()
+            missing = [rank for rank in range(1, count + 1) if rank not in lines]
             if time.monotonic() > until:
-                raise TimeoutError(f"{count - len(lines)} of {count} other ranks have not called within {seconds:g} s")
-            try:
+                raise TimeoutError(f"ranks {missing} have not called within {seconds:g} s")
+            if time.monotonic() > patient:
+                log.warning("waiting for ranks %s: each must make the same LLM", missing)
+                patient = until
+            with suppress(TimeoutError):
                 sock = server.accept()[0]
-            except TimeoutError:
-                continue
-            sock.setblocking(True)
-            line = _line(sock)
-            try:
-                deliver_challenge(line, key)
-                answer_challenge(line, key)
-                lines[line.recv()] = line
-            except (AuthenticationError, EOFError, OSError):
-                line.close()
+                sock.setblocking(True)
+                threading.Thread(target=_greet, args=(sock, key, arrived), daemon=True, name="tp-greet").start()
+            while not arrived.empty():
+                rank, line = arrived.get()
+                lines[rank] = line
     return LeaderLink([lines[rank] for rank in range(1, count + 1)])
 
 

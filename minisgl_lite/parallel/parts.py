@@ -31,13 +31,16 @@ def rank_parts(
     compare: compare every round's batch between the ranks, see AgreeingScheduler. into_norm: see Custom. The ranks
     agree on the smallest number of pages that any of them has room for.
     """
+    if compare and custom.scheduler is not None:
+        raise ValueError("rounds are compared by a scheduler of this package, not by custom.scheduler: leave out one")
+    pages, around = custom.pages or (lambda most: most), custom.around_chooser or (lambda chooser: chooser)
     connected = replace(
         custom,
         load=partial(custom.load or load, split=partial(Shard, comm=comm)),
-        pages=lambda most: link.exchange(most, min),
+        pages=lambda most: link.exchange(pages(most), min),
         scheduler=checked(link) if compare else custom.scheduler,
-        around_chooser=lambda chooser: SharedChoice(chooser, comm),
-        into_norm=into_norm,
+        around_chooser=lambda chooser: SharedChoice(around(chooser), comm),
+        into_norm=into_norm or custom.into_norm,
     )
     parts = assemble_rank(config, connected)
     link.exchange(None, len)  # nobody goes on before all are ready

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import pickle
 import subprocess
 import sys
@@ -34,7 +35,7 @@ class Processes:
 
     def __init__(self, jobs: Sequence[object], lost: Callable[[], None]) -> None:
         """jobs: for each rank what `rank.main` takes. `lost`: called, by another thread, when one ends unasked."""
-        self._lost, self._ending = lost, False
+        self._lost, self._ending, self._owner = lost, False, os.getpid()
         self._processes: list[subprocess.Popen[bytes]] = []
         finders = pickle.dumps(inherited_finders())
         try:
@@ -47,7 +48,9 @@ class Processes:
             threading.Thread(target=self._watch, args=(process,), daemon=True, name="tp-watch").start()
 
     def _start(self, job: bytes) -> None:
-        command = [sys.executable, "-c", START.format(path=sys.path)]
+        # Python itself passes over what is no string there
+        path = [entry for entry in sys.path if isinstance(entry, str)]
+        command = [sys.executable, "-c", START.format(path=path)]
         process = subprocess.Popen(command, stdin=subprocess.PIPE)
         self._processes.append(process)
         assert process.stdin is not None
@@ -77,7 +80,12 @@ class Processes:
                 raise ChildProcessError(f"the process of rank {rank} has ended, with status {process.returncode}")
 
     def end(self, orderly: bool) -> None:
-        """Wait for all to end, and kill those that do not. orderly: they have been told to; else: at once."""
+        """Wait for all to end, and kill those that do not. orderly: they have been told to; else: at once.
+
+        In a process that was forked from the one that started them: does nothing, they are not its own.
+        """
+        if os.getpid() != self._owner:
+            return
         self._ending = True
         until = time.monotonic() + (GRACE if orderly else 0.0)
         for process in self._processes:
@@ -86,6 +94,13 @@ class Processes:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+            if process.stdin is not None:
+                with contextlib.suppress(OSError):
+                    process.stdin.close()
+
+    def close_lifelines(self) -> None:
+        """In a fork: its copies would keep the ranks alive when their rank 0 is gone."""
+        for process in self._processes:
             if process.stdin is not None:
                 with contextlib.suppress(OSError):
                     process.stdin.close()

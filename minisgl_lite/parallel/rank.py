@@ -22,7 +22,8 @@ def main() -> NoReturn:
 
     status = follow_at(*job)
     # nothing is left to be done in order, and taking an interpreter with torch in it apart takes long
-    sys.stderr.flush()
+    if sys.stderr is not None:
+        sys.stderr.flush()
     os._exit(status)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,11 +14,13 @@ import torch
 from ..assembly import Custom, Parts
 from ..config import EngineConfig
 from ..models.checkpoint import as_device
+from . import forks
 from .links import LeaderLink, Link, RankError
 from .near import NearSums
 from .parts import rank_parts
 from .processes import Processes
-from .torch_comm import TorchCommunicator
+from .same import difference, fingerprint
+from .torch_comm import CollectiveError, TorchCommunicator
 
 CHECK = "MINISGL_LITE_CHECK_RANKS"
 """Set this environment variable to 1, and every round is compared between the ranks before it runs."""
@@ -35,12 +39,14 @@ class Seat:
 class Team:
     """One rank's hold of the others. Rank 0 has a link to all of them and, where it has started them, their processes.
 
-    broken: who has ended without having been told to.
+    broken: who has ended without having been told to. port: at which the store listens, where it is this process's.
     """
 
-    def __init__(self, port: int = 0) -> None:
-        """port: the one at which torch.distributed's store listens, where it is this process's."""
-        self.port = port
+    def __init__(self, store: Any = None) -> None:
+        """store: torch.distributed's, where it is this process's. Who waits for it is let go when the team ends."""
+        forks.hold(self)
+        self._store = store
+        self.port: int = store.port if store is not None else 0
         self.broken: RankError | None = None
         self.link: LeaderLink | None = None
         self.processes: Processes | None = None
@@ -49,22 +55,48 @@ class Team:
         self._runner: Any = None
 
     def build(self, config: EngineConfig, custom: Custom, seat: Seat, link: Link) -> Parts:
-        """Join the others and build this rank's parts. Raises ValueError when they have other options."""
-        ours = (repr(replace(config, model="", device=None)), os.environ.get(CHECK, "") not in ("", "0"))
-        problem, compare = link.exchange(ours, _same_options)
+        """Join the others and build this rank's parts. Raises ValueError when they have other options or weights."""
+        ours = {"options": repr(replace(config, model="", device=None)), "model": fingerprint(config.model)}
+        wanted = os.environ.get(CHECK, "") not in ("", "0")
+        problem, compare = link.exchange((ours, wanted), lambda told: (difference([a for a, _ in told]), told[0][1]))
         if problem:
             raise ValueError(problem)
         device = as_device(config.device)
         if device.type == "cuda":
             device = torch.device("cuda", seat.local_rank)
             torch.cuda.set_device(device)
-        self._comm = TorchCommunicator(seat.store(), seat.rank, config.tp_size, device, seat.one_machine)
+        self._comm = comm = TorchCommunicator(seat.rank, config.tp_size, device)
+        self._watching(lambda: comm.meet(seat.store(), seat.one_machine))
         if device.type == "cuda" and seat.one_machine:
             self._near = NearSums(seat.rank, config.tp_size, link)
         near = self._near.into_norm if self._near else None
-        parts = rank_parts(replace(config, device=device), custom, self._comm, link, compare, near)
+        parts = rank_parts(replace(config, device=device), custom, comm, link, compare, near)
         self._runner = parts.runner
         return parts
+
+    def _watching(self, work: Callable[[], None]) -> None:
+        """work() in a thread of its own: where it waits, neither Ctrl-C nor the news of a rank's end gets through."""
+        outcome: Future[None] = Future()
+
+        def run() -> None:
+            try:
+                work()
+                outcome.set_result(None)
+            except BaseException as error:
+                outcome.set_exception(error)
+
+        threading.Thread(target=run, daemon=True, name="tp-meet").start()
+        while not outcome.done():
+            if self.broken is not None:
+                raise CollectiveError("another rank has ended")
+            wait([outcome], 0.05)
+        outcome.result()
+
+    def leave_to_parent(self) -> list[object]:
+        """See forks.Shared."""
+        if self.processes is not None:
+            self.processes.close_lifelines()
+        return [self._store, self._comm]
 
     def lost(self) -> None:
         """A process has ended unasked: end the others too, and whatever this rank is waiting for."""
@@ -90,12 +122,5 @@ class Team:
             self._near.close()
         if self._comm is not None:
             self._comm.close()
-
-
-def _same_options(told: list[tuple[str, bool]]) -> tuple[str, bool]:
-    """("" or how a rank's options differ from rank 0's, whether rank 0 wants every round compared)."""
-    options, compare = told[0]
-    for rank, (theirs, _) in enumerate(told):
-        if theirs != options:
-            return f"rank {rank} was given {theirs}, but rank 0 {options}", compare
-    return "", compare
+        # its end of the store goes last, and takes along who may still be waiting there
+        self._store = None

@@ -8,6 +8,9 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
+SLICE = timedelta(seconds=1)
+"""Between CPUs, a rank that waits for a collective looks up this often: Ctrl-C is heard then."""
+
 TIMEOUT = timedelta(minutes=10)
 """How long a rank waits in a collective for one that is alive but does not come."""
 
@@ -39,19 +42,27 @@ def require_backend(kind: str) -> None:
 class TorchCommunicator:
     """See Communicator. Holds a process group of its own: nothing global is set, several can be open at a time."""
 
-    def __init__(self, store: Any, rank: int, size: int, device: torch.device, local: bool) -> None:
-        """Joins the others; returns when all are here.
+    def __init__(self, rank: int, size: int, device: torch.device) -> None:
+        """To be called next: `meet`."""
+        self.rank, self.size = rank, size
+        self._device, self._cuda = device, device.type == "cuda"
+        self._options = [_in_line(f"{what}Options") for what in ("Allreduce", "Allgather", "Broadcast")]
+        self._group: Any = None
+
+    def meet(self, store: Any, local: bool) -> None:
+        """Join the others; returns when all are here, and until then hears no signal.
 
         store: a torch.distributed Store that all ranks see. local: all ranks are on this machine.
         """
-        self.rank, self.size = rank, size
-        self._cuda = device.type == "cuda"
-        self._options = [_in_line(f"{what}Options") for what in ("Allreduce", "Allgather", "Broadcast")]
-        self._group: Any = _nccl(store, rank, size) if self._cuda else _gloo(store, rank, size, local)
-        # NCCL sets its connections up with the first collective, which must not be one that is captured in a graph
-        self.all_reduce(torch.zeros(1, device=device))
         if self._cuda:
-            torch.cuda.synchronize(device)
+            torch.cuda.set_device(self._device)  # of this thread
+            self._group = _nccl(store, self.rank, self.size)
+        else:
+            self._group = _gloo(store, self.rank, self.size, local)
+        # NCCL sets its connections up with the first collective, which must not be one that is captured in a graph
+        self.all_reduce(torch.zeros(1, device=self._device))
+        if self._cuda:
+            torch.cuda.synchronize(self._device)
 
     def all_reduce(self, x: torch.Tensor) -> torch.Tensor:
         """See Communicator."""
@@ -78,12 +89,21 @@ class TorchCommunicator:
         try:
             work = start()
             if work is not None:
-                work.wait()
+                self._finish(work)
         except RuntimeError as error:
             raise CollectiveError(str(error)) from error
         finally:
             # who keeps the exception keeps this frame; it must not keep the group, and with it the store's port
             work = None
+
+    def _finish(self, work: Any) -> None:
+        while not self._cuda and not work.is_completed():
+            try:
+                work.wait(SLICE)
+            except RuntimeError:
+                # a slice has passed, or the collective has failed: then the last wait says why
+                continue
+        work.wait()
 
     def abort(self) -> None:
         """Make collectives that are under way fail, from any thread. gloo's do by themselves when a rank is gone."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -112,4 +114,60 @@ def test_ranks_with_other_options_are_refused(tmp_path, known):
     )
     status, _, err = torchrun(tmp_path, script, known[0])
     assert status != 0
-    assert "rank 1 was given EngineConfig(" in err
+    assert "rank 1 was given other options (EngineConfig(" in err
+
+
+def test_ranks_with_another_model_are_refused(tmp_path, known):
+    """Of the same sizes: nothing else would tell, the tokens would be nonsense."""
+    make_checkpoint(tmp_path / "other", "qwen2", seed=77, vocab_size=129)
+    script = (
+        "import os, sys; from minisgl_lite import LLM\n"
+        "LLM(sys.argv[1 + int(os.environ['RANK'])], device='cpu', tp_size=2)"
+    )
+    status, _, err = torchrun(tmp_path, script, known[0], tmp_path / "other")
+    assert status != 0
+    assert "rank 1 was given other model (" in err
+
+
+def test_a_second_engine_is_refused(tmp_path, known):
+    """The other ranks served the first one and are gone: nobody would ever come."""
+    script = (
+        "import sys; from minisgl_lite import LLM\n"
+        "for _ in range(2):\n"
+        "    with LLM(sys.argv[1], device='cpu', tp_size=2) as llm: print(llm.generate([[1, 2]])[0].token_ids)"
+    )
+    status, out, err = torchrun(tmp_path, script, known[0])
+    assert status != 0
+    assert len(out.splitlines()) == 1
+    assert "under torchrun a script can have one LLM with tp_size above 1" in err
+
+
+WORK = """
+import sys
+import time
+from minisgl_lite import LLM, SamplingParams
+with LLM(sys.argv[1], device="cpu", tp_size=2) as llm:
+    for turn in range(10_000_000):
+        llm.generate([[1, 2, 3]], SamplingParams(max_tokens=40, ignore_eos=True))
+        if turn == 2:
+            print("at work", flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_ctrl_c_ends_all(tmp_path, known):
+    """The terminal sends it to every process; rank 0 alone says that it was interrupted."""
+    path = tmp_path / "script.py"
+    path.write_text(WORK, encoding="utf-8")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", path, known[0]],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert process.stdout.readline() == "at work\n"
+    begin = time.monotonic()
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=100)
+    assert time.monotonic() - begin < 20, "torchrun kills after 30 seconds what does not end"
+    assert "KeyboardInterrupt" in err
+    assert "RankError" not in err
