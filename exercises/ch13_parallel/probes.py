@@ -30,6 +30,7 @@ from minisgl_lite.scheduler.decode import DecodeManager
 from minisgl_lite.scheduler.prefill import PrefillAdder
 from minisgl_lite.scheduler.scheduler import Scheduler
 from workbook.judge.calls import call
+from workbook.judge.watching import Calls, Operations
 
 GRACE = 2.0
 """Seconds for the other ranks once one has ended; who still waits then waits for nobody."""
@@ -160,18 +161,43 @@ def probe_read(args: dict[str, Any]) -> list[Any]:
 # ---- 13.2 -----------------------------------------------------------------------------------------------------------
 
 
-def told(out: torch.Tensor, comm: ThreadCommunicator, kept: bool) -> dict[str, Any]:
-    """What one rank's layer gave."""
-    return {"out": out.tolist(), "reduced": comm.reduced, "gathered": comm.gathered, "kept": kept}
+class Wire:
+    """A Communicator that also notes the dtypes of what it is given."""
+
+    def __init__(self, comm: ThreadCommunicator) -> None:
+        self.rank, self.size, self.comm = comm.rank, comm.size, comm
+        self.dtypes: set[str] = set()
+
+    def all_reduce(self, x: torch.Tensor) -> torch.Tensor:
+        """See Communicator."""
+        self.dtypes.add(str(x.dtype))
+        return self.comm.all_reduce(x)
+
+    def all_gather(self, x: torch.Tensor) -> torch.Tensor:
+        """See Communicator."""
+        self.dtypes.add(str(x.dtype))
+        return self.comm.all_gather(x)
+
+    def broadcast(self, x: torch.Tensor) -> torch.Tensor:
+        """See Communicator."""
+        return self.comm.broadcast(x)
 
 
-def run_layer(layer: nn.Module, given: torch.Tensor, comm: ThreadCommunicator) -> dict[str, Any]:
-    """One call, and whether weights, bias and input are what they were."""
+def run_layer(layer: nn.Module, given: torch.Tensor, wire: Wire) -> dict[str, Any]:
+    """One call: what it gave, what went over the wire, what waited, and whether weights, bias and input are as before."""
     held = [given, *layer.parameters()]
     before = [tensor.detach().clone() for tensor in held]
-    with torch.inference_mode():
-        out = call(layer.forward, given, returns=torch.Tensor, name=f"rank {comm.rank}: {type(layer).__name__}.forward")
-    return told(out, comm, all(torch.equal(a, b) for a, b in zip(before, held, strict=True)))
+    calls, operations = Calls(), Operations()
+    with torch.inference_mode(), operations, calls:
+        out = call(layer.forward, given, returns=torch.Tensor, name=f"rank {wire.rank}: {type(layer).__name__}.forward")
+    return {
+        "out": out.tolist(),
+        "reduced": wire.comm.reduced,
+        "gathered": wire.comm.gathered,
+        "dtypes": sorted(wire.dtypes),
+        "waits": calls.waits + operations.waits,
+        "kept": all(torch.equal(a, b) for a, b in zip(before, held, strict=True)),
+    }
 
 
 def part(rows: list[list[float]], rank: int, size: int, axis: int) -> torch.Tensor:
@@ -185,19 +211,22 @@ def part(rows: list[list[float]], rank: int, size: int, axis: int) -> torch.Tens
 def probe_layer(args: dict[str, Any]) -> list[Any]:
     """One of the three layers on `size` ranks: what each gives, and what it moved."""
     size, kind, weight = args["size"], args["kind"], args["weight"]
+    dtype = getattr(torch, args.get("dtype", "float32"))
 
     def work(comm: ThreadCommunicator, link: RankLink) -> dict[str, Any]:
-        mine = part(weight, comm.rank, size, 1 if kind == "row" else 0)
+        wire = Wire(comm)
+        mine = part(weight, comm.rank, size, 1 if kind == "row" else 0).to(dtype)
         if kind == "embedding":
             embedding = nn.Embedding.from_pretrained(mine)
-            return run_layer(VocabParallelEmbedding(embedding, comm), torch.tensor(args["given"]), comm)
+            return run_layer(VocabParallelEmbedding(embedding, wire), torch.tensor(args["given"]), wire)
         linear = nn.Linear(mine.shape[1], mine.shape[0], bias=args.get("bias") is not None)
         linear.weight = nn.Parameter(mine, requires_grad=False)
         if args.get("bias") is not None:
-            linear.bias = nn.Parameter(torch.tensor(args["bias"]), requires_grad=False)
+            linear.bias = nn.Parameter(torch.tensor(args["bias"], dtype=dtype), requires_grad=False)
         if kind == "head":
-            return run_layer(ParallelLMHead(linear, len(weight), comm), torch.tensor(args["given"]), comm)
-        return run_layer(RowParallelLinear(linear, comm), part(args["given"], comm.rank, size, 1), comm)
+            given = torch.tensor(args["given"], dtype=dtype)
+            return run_layer(ParallelLMHead(linear, len(weight), wire), given, wire)
+        return run_layer(RowParallelLinear(linear, wire), part(args["given"], comm.rank, size, 1).to(dtype), wire)
 
     return on_ranks(size, work)
 
@@ -227,18 +256,30 @@ class LastWins(DecodeManager):
 MISTAKES: dict[str, type[DecodeManager]] = {"order": Backwards, "forgets": LastWins}
 
 
-class Noticing(AgreeingScheduler):
-    """An AgreeingScheduler whose decode set may be a wrong one, and which skips the round that `idle` names."""
+class Stumbled(LookupError):
+    """A bug in planning: no lack of pages."""
 
-    def __init__(self, link: Any, mistake: str, idle: int, *parts: Any) -> None:
+
+def stumble() -> None:
+    """What planning does in the round that `stumbles` names."""
+    raise Stumbled("a bug that is no lack of pages")
+
+
+class Noticing(AgreeingScheduler):
+    """An AgreeingScheduler whose decode set may be a wrong one, and whose policy does one round otherwise.
+
+    odd: (call of the policy, what it does in that call).
+    """
+
+    def __init__(self, link: Any, mistake: str, odd: tuple[int, Callable[[], None]] | None, *parts: Any) -> None:
         table, cache, prefill, decode, policy = parts
         self.plans = 0
         if mistake:
             decode, choose = MISTAKES[mistake](), policy.choose
             policy.choose = lambda prefill, _: choose(prefill, decode)
-        if idle:
+        if odd:
             go_on, rounds = policy.choose, iter(range(1, 10_000))
-            policy.choose = lambda *sets: None if next(rounds) == idle else go_on(*sets)
+            policy.choose = lambda *sets: odd[1]() if next(rounds) == odd[0] else go_on(*sets)
         super().__init__(link, table, cache, prefill, decode, policy)
 
     def plan(self) -> Batch | None:
@@ -263,7 +304,7 @@ def outcome(loop: Any, scheduler: Any, arrivals: list[Any], aborts: list[Any], s
             events += [list(event) for event in loop.step()]
             if sound:
                 scheduler.check()
-        except (InvariantError, OutOfPages) as error:
+        except (InvariantError, OutOfPages, Stumbled) as error:
             return {"raised": type(error).__name__, "said": str(error), "step": now, "events": events}
         now, steps = now + 1, steps + 1
         if now > 500:
@@ -282,9 +323,11 @@ def probe_schedules(args: dict[str, Any]) -> dict[str, Any]:
         meetings.append(link.meeting)
         own = comm.rank == args.get("at", -1)
         pages = args.get("few", 0) if own and args.get("few") else args["pages"]
-        mistake, idle = (args.get("mistake", ""), args.get("idle", 0)) if own else ("", 0)
+        mistake = args.get("mistake", "") if own else ""
+        odd = {"idle": lambda: None, "stumbles": stumble} if own else {}
+        at = next(((args[name], does) for name, does in odd.items() if args.get(name)), None)
         custom = Custom(
-            scheduler=Scheduler if plain else partial(Noticing, link, mistake, idle),
+            scheduler=Scheduler if plain else partial(Noticing, link, mistake, at),
             adder=PrefillAdder if args.get("greedy") else None,
         )
         engine = VirtualEngine(lambda uid, position: 10 + uid)
@@ -307,7 +350,7 @@ def probe_generate(args: dict[str, Any]) -> list[Any]:
 
     def work(comm: ThreadCommunicator, link: RankLink) -> Any:
         mistake = args.get("mistake", "") if comm.rank else ""
-        custom = Custom(scheduler=partial(Noticing, link, mistake, 0)) if args.get("compare") else Custom()
+        custom = Custom(scheduler=partial(Noticing, link, mistake, None)) if args.get("compare") else Custom()
         parts = rank_parts(config, custom, comm, link)
         arrivals = [[uid // 3, uid, prompt, args["new"]] for uid, prompt in enumerate(args["prompts"])]
         got = outcome(parts.schedule.loop, parts.schedule.scheduler, arrivals, [], not mistake)

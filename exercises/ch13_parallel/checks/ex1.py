@@ -178,12 +178,20 @@ def check_reads_its_part_only(ask: Ask, rng: Random) -> Result:
     return Result.ok(f"{len(right)} parts read, {len(wrong)} tensors refused")
 
 
+def positions(values: Any, axis: int) -> int:
+    """How many positions the part has along its axis."""
+    return len(values if axis == 0 or not values else values[0])
+
+
 def judge_part(what: str, shape: list[int], axis: int, start: int, length: int, one: dict[str, Any]) -> Result:
     """The values, the dtype, and how much was read."""
     want = part(shape, axis, start, length)
     if one["values"] != want:
         beyond = start + length > shape[axis]
         said = f"{what}: {one['values']}; expected {want}"
+        if positions(one["values"], axis) > length:
+            message = f"{positions(one['values'], axis)} positions instead of {length}: {said}"
+            return Result.failed("too-many-positions", message)
         return Result.failed("padding-missing" if beyond else "wrong-values", said)
     if one["dtype"] != "torch.bfloat16":
         return Result.failed("dtype-changed", f"{what}: the tensor is bfloat16, the part {one['dtype']}")

@@ -153,6 +153,28 @@ def check_what_is_moved(ask: Ask, rng: Random) -> Result:
     return Result.ok()
 
 
+def check_on_a_gpu(ask: Ask, rng: Random) -> Result:
+    """In bfloat16, nothing wider goes over the wire; and nothing waits for the device, in the midst of a graph."""
+    bias = [1.0, 2.0, 3.0]
+    for kind, weight, given, more in (
+        ("row", matrix(rng, 3, 8), matrix(rng, 3, 8), {}),
+        ("row", matrix(rng, 3, 8), matrix(rng, 3, 8), {"bias": bias}),
+        ("embedding", matrix(rng, 7, 4, 1, 5), [0, 6, 3], {}),
+        ("head", matrix(rng, 7, 4, -5, -1), matrix(rng, 3, 4), {}),
+    ):
+        what = f"the {kind} layer on 2 ranks, 3 tokens, bfloat16"
+        got = ask_layer(ask, what, kind, 2, weight, given, dtype="bfloat16", **more)
+        if isinstance(got, Result):
+            return got
+        if waits := got[0]["waits"] + got[1]["waits"]:
+            message = f"{what}: `{waits[0]}` needs a value that only the device knows. The host would wait for it"
+            return Result.failed("waits-for-the-device", f"{message}, and a CUDA graph cannot record it")
+        if wide := [dtype for dtype in got[0]["dtypes"] if dtype != "torch.bfloat16"]:
+            message = f"{what}: numbers of {wide[0]} go over the wire; those of the output are torch.bfloat16"
+            return Result.failed("moves-wider-numbers", message)
+    return Result.ok()
+
+
 def check_end_to_end(ask: Ask, rng: Random) -> Result:
     """The bundled model on two and on four ranks: Hugging Face's greedy tokens on each of them."""
     for size in (2, 4):

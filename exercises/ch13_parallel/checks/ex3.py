@@ -65,6 +65,9 @@ def check_first_difference(ask: Ask, rng: Random) -> Result:
             wanted.append([*told, str(at)])
     cases.append([a_plan(), {"phase": None}])
     wanted.append(["phase", "decode", "None", "1"])
+    # rank 2 parts in an earlier field than rank 1: the rank comes first, then the field
+    cases.append([a_plan(), {**a_plan(), "index": 32}, {**a_plan(), "phase": "prefill"}])
+    wanted.append(["index", "31", "32", "1"])
     for case, told, text in zip(cases, wanted, ask("difference", {"cases": cases}), strict=True):
         result = judge_text(case, told, text)
         if result.verdict != "ok":
@@ -75,9 +78,13 @@ def check_first_difference(ask: Ask, rng: Random) -> Result:
 def judge_text(case: list[Plan], told: list[str], text: str) -> Result:
     """Whether a text names what it should."""
     field, rank = told[0], told[-1]
-    said = f"{len(case)} ranks: {text!r}; expected the words {', '.join(told[:-1])} and rank {rank}"
+    mine, theirs = case[0][field], case[int(rank)].get(field)
+    plans = f"{field} is {mine} on rank 0 and {theirs} on rank {rank}"
+    said = f"{len(case)} ranks, {plans}: {text!r}; expected the words {', '.join(told[:-1])} and rank {rank}"
     if not text:
         return Result.failed("difference-not-seen", said)
+    if rank not in words(text) and any(str(later) in words(text) for later in range(int(rank) + 1, len(case))):
+        return Result.failed("not-the-first-rank", f"{said}, which is the first that differs from rank 0")
     others = [name for name in a_plan() if name != field and name in words(text)]
     if field not in words(text):
         return Result.failed("another-field-named" if others else "field-not-named", said)
@@ -86,7 +93,13 @@ def judge_text(case: list[Plan], told: list[str], text: str) -> Result:
         return Result.failed("rank-not-named", said)
     if missing and missing[0].startswith("["):
         return Result.failed("entry-not-named", said)
-    return Result.failed("values-not-told", said) if missing else Result.ok()
+    if missing:
+        return Result.failed("values-not-told", said)
+    entries = {str(value) for value in (*mine, *theirs)} if "[" in "".join(told) else set()
+    if more := sorted(entries - set(told) & words(text)):
+        message = f"{said}; the entries {', '.join(more)} do not differ first: a batch may have hundreds"
+        return Result.failed("whole-lists-told", message)
+    return Result.ok()
 
 
 def stream(rng: Random, count: int = 8) -> dict[str, Any]:
@@ -164,6 +177,32 @@ def check_idle_and_starved(ask: Ask, rng: Random) -> Result:
         result = named(f"rank {at} runs out of pages, the other does not", got, ["phase", "page"])
         if result.verdict != "ok":
             return result
+    return starved_beside_idle(ask, hungry)
+
+
+def starved_beside_idle(ask: Ask, hungry: dict[str, Any]) -> Result:
+    """One rank runs out of pages in a round in which the other has nothing to compute."""
+    last = ask("schedules", hungry)["plans"]
+    for idle in (0, 1):
+        got = ask("schedules", {**hungry, "idle": last, "at": idle})
+        what = f"rank {1 - idle} runs out of pages in a round in which rank {idle} has no batch"
+        if got["ranks"][1 - idle] != "stuck" and got["ranks"][1 - idle]["raised"] == "OutOfPages":
+            message = f"{what}: nobody saw a difference, rank {1 - idle} raised OutOfPages and rank {idle} went on"
+            return Result.failed("starved-looks-idle", message)
+        result = named(what, got, ["phase", "page"])
+        if result.verdict != "ok":
+            return result
+    return Result.ok()
+
+
+def check_other_errors(ask: Ask, rng: Random) -> Result:
+    """Another exception than OutOfPages, on one rank: it comes out as it is."""
+    for at in (1, 0):
+        one = ask("schedules", {**FOUR, "stumbles": 3, "at": at})["ranks"][at]
+        if one == "stuck" or one["raised"] != "Stumbled":
+            ends = "waits for the others" if one == "stuck" else f"raised {one['raised']}: {one['said']!r}"
+            message = f"super().plan() raises a LookupError on rank {at}, which is a bug and no lack of pages; the rank"
+            return Result.failed("bug-counted-as-out-of-pages", f"{message} {ends}")
     return Result.ok()
 
 
