@@ -69,6 +69,21 @@ def probe_indices(args: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+class Sent(Calls):
+    """Calls, and how many numbers the tensors hold that are made of what the host has."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.numbers = 0
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Count what was made."""
+        on, made = self.on, super().__torch_function__(func, types, args, kwargs)
+        if on and getattr(func, "__name__", "") in MAKERS:
+            self.numbers += made.numel()
+        return made
+
+
 class Watching(Operations):
     """Operations, and which of them select by a boolean mask."""
 
@@ -85,11 +100,14 @@ class Watching(Operations):
 
 
 def probe_work(args: dict[str, Any]) -> dict[str, Any]:
-    """What a list for some entries costs: copies from the host, calls that wait, operations; where tensors are made."""
-    calls, operations, uploads = Calls(), Watching(), []
+    """What a list for some entries of some 20 pages costs.
+
+    Copies from the host and the numbers in them, calls that wait, operations; where tensors are made.
+    """
+    calls, operations, uploads = Sent(), Watching(), []
 
     def counted(*parts: Any) -> Any:
-        uploads.append(len(parts))
+        uploads.append(sum(map(len, parts[1:])))
         calls.on = operations.on = False
         try:
             return upload(*parts)
@@ -97,8 +115,8 @@ def probe_work(args: dict[str, Any]) -> dict[str, Any]:
             calls.on = operations.on = True
 
     rows = list(range(args["entries"]))
-    counts = [1 + row % 5 for row in rows]
-    inputs = step_inputs(rows, counts, torch.zeros(64, 8, dtype=torch.int64), args["device"])
+    counts = [20 + row % 5 for row in rows]
+    inputs = step_inputs(rows, counts, torch.zeros(64, 32, dtype=torch.int64), args["device"])
     layout.upload = counted
     raised = ""
     try:
@@ -110,6 +128,7 @@ def probe_work(args: dict[str, Any]) -> dict[str, Any]:
         layout.upload = upload
     waits = calls.waits + [n for n in operations.names if n in (*WAITING_OPERATIONS, "nonzero")] + operations.masks
     return {
+        "numbers": sum(uploads) + calls.numbers,
         "copies": len(uploads) + sum(name in MAKERS for name in calls.names),
         "waits": waits,
         "operations": len(operations.names),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -12,11 +13,14 @@ from minisgl_lite.assembly import Custom, assemble
 from minisgl_lite.config import EngineConfig
 from minisgl_lite.core import Batch, Req
 from minisgl_lite.engine.buckets import Padded, bucket_for, bucket_sizes, pad
+from minisgl_lite.engine import graph as graph_module
 from minisgl_lite.engine.engine import Engine
 from minisgl_lite.engine.graph import DecodeGraph, GraphRunner
+from minisgl_lite.engine.inputs import upload
 from minisgl_lite.engine.tape import record, tape_decode
 from minisgl_lite.kvcache.pool import KVPool
-from workbook.judge.calls import call
+from workbook.judge.calls import WrongReturnError, call
+from workbook.judge.watching import MAKERS, Calls
 
 
 def decode_batch(entries: list[list[Any]], index: int = 1) -> Batch:
@@ -65,6 +69,36 @@ def told(batch: Batch) -> list[Any]:
 FIELDS = 4
 
 
+class Copies(Calls):
+    """Counts what is sent to the device: uploads, and tensors that are made of what the host has."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.uploads, self.on = 0, False
+
+    def upload(self, *parts: Any) -> Any:
+        """In place of `upload`."""
+        self.uploads += 1
+        with self.aside():
+            return upload(*parts)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """What is done here is not the student's."""
+        before, self.on = self.on, False
+        try:
+            yield
+        finally:
+            self.on = before
+
+    def take(self) -> int:
+        """How many there were since the last time."""
+        count = self.uploads + sum(name in MAKERS for name in self.names)
+        self.uploads = 0
+        self.names.clear()
+        return count
+
+
 class Echo:
     """A decoder whose logits tell what it was given: [token, position, slot, positions attended to] of each entry."""
 
@@ -81,14 +115,15 @@ class Echo:
 class Told:
     """A PlannedAttention that notes its plans, and tells the graph what it was told last."""
 
-    def __init__(self, size: int, log: list[Any]) -> None:
-        self.lens, self.log = torch.ones(size, dtype=torch.int64), log
+    def __init__(self, size: int, log: list[Any], copies: Copies) -> None:
+        self.lens, self.log, self.copies = torch.ones(size, dtype=torch.int64), log, copies
 
     def plan(self, starts: Sequence[int]) -> None:
         """See PlannedAttention."""
         self.log.append(["plan", list(starts)])
-        lens = torch.tensor(list(starts)) + 1
-        self.lens[: len(lens)] = lens[: len(self.lens)]
+        with self.copies.aside():
+            lens = torch.tensor(list(starts)) + 1
+            self.lens[: len(lens)] = lens[: len(self.lens)]
 
     def prepare(self, inputs: Any) -> Callable[..., Any]:
         """See PlannedAttention."""
@@ -111,8 +146,8 @@ def bare_engine(decoder: Any, attention: Any, page_size: int, rows: int, length:
 @torch.inference_mode()
 def probe_steps(args: dict[str, Any]) -> list[dict[str, Any]]:
     """Batches through one DecodeGraph on tape: what came back, and in which order what was done."""
-    size, log = args["size"], []
-    attention = Told(size, log)
+    size, log, copies = args["size"], [], Copies()
+    attention = Told(size, log, copies)
     engine = bare_engine(Echo(), attention, args["page_size"], 16, 64, 64)
 
     def capture(work: Callable[[], None]) -> Callable[[], None]:
@@ -120,7 +155,8 @@ def probe_steps(args: dict[str, Any]) -> list[dict[str, Any]]:
 
         def launch() -> None:
             log.append(["launch"])
-            tape()
+            with copies.aside():
+                tape()
 
         return launch
 
@@ -129,9 +165,18 @@ def probe_steps(args: dict[str, Any]) -> list[dict[str, Any]]:
         log.clear()
         batch = decode_batch(entries)
         name = f"a graph of {size}, a batch of {len(entries)}: DecodeGraph.run"
-        logits, rows, ends = call(graph.run, batch, returns=tuple, name=name)
-        told_back = {"logits": logits.tolist(), "rows": rows.tolist(), "ends": ends.tolist()}
-        seen.append({**told_back, "log": list(log)})
+        graph_module.upload = copies.upload
+        copies.on = True
+        try:
+            with copies:
+                back = call(graph.run, batch, returns=tuple, name=name)
+        finally:
+            graph_module.upload, copies.on = upload, False
+        kinds = [type(part).__name__ for part in back]
+        if kinds != ["Tensor"] * 3:
+            raise WrongReturnError(f"{name} returned ({', '.join(kinds)}); expected three tensors")
+        told_back = {part: value.tolist() for part, value in zip(("logits", "rows", "ends"), back, strict=True)}
+        seen.append({**told_back, "log": list(log), "copies": copies.take()})
     return seen
 
 
@@ -141,10 +186,11 @@ class Numbered:
     def __init__(self, size: int, log: list[Any]) -> None:
         self.size, self.log = size, log
 
-    def run(self, batch: Batch) -> tuple[str, str, str]:
-        """See DecodeGraph."""
+    def run(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """See DecodeGraph. The logits tell the size of the graph."""
         self.log.append(["graph", self.size, batch.index])
-        return f"logits {self.size}", "rows", "columns"
+        rows = torch.tensor(batch.rows)
+        return torch.full((len(rows), 1), float(self.size)), rows, torch.tensor(batch.starts) + 1
 
 
 class Chooses:
@@ -158,9 +204,9 @@ class Chooses:
         self.log.append(["engine", batch.index])
         return "output of the engine"
 
-    def choose_from(self, batch: Batch, logits: str, rows: str, columns: str) -> str:
+    def choose_from(self, batch: Batch, logits: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor) -> str:
         """See Engine."""
-        self.log.append(["choose", batch.index, logits, rows, columns])
+        self.log.append(["choose", batch.index, logits.flatten().tolist(), rows.tolist(), columns.tolist()])
         return "output of choose_from"
 
 

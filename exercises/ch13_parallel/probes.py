@@ -184,7 +184,7 @@ class Wire:
 
 
 def run_layer(layer: nn.Module, given: torch.Tensor, wire: Wire) -> dict[str, Any]:
-    """One call: what it gave, what went over the wire, what waited, and whether weights, bias and input are as before."""
+    """One call: what it gave, what it moved, what waited, and whether weights, bias and input are as before."""
     held = [given, *layer.parameters()]
     before = [tensor.detach().clone() for tensor in held]
     calls, operations = Calls(), Operations()
@@ -256,13 +256,13 @@ class LastWins(DecodeManager):
 MISTAKES: dict[str, type[DecodeManager]] = {"order": Backwards, "forgets": LastWins}
 
 
-class Stumbled(LookupError):
+class StumbledError(LookupError):
     """A bug in planning: no lack of pages."""
 
 
 def stumble() -> None:
     """What planning does in the round that `stumbles` names."""
-    raise Stumbled("a bug that is no lack of pages")
+    raise StumbledError("a bug that is no lack of pages")
 
 
 class Noticing(AgreeingScheduler):
@@ -304,7 +304,7 @@ def outcome(loop: Any, scheduler: Any, arrivals: list[Any], aborts: list[Any], s
             events += [list(event) for event in loop.step()]
             if sound:
                 scheduler.check()
-        except (InvariantError, OutOfPages, Stumbled) as error:
+        except (InvariantError, OutOfPages, StumbledError) as error:
             return {"raised": type(error).__name__, "said": str(error), "step": now, "events": events}
         now, steps = now + 1, steps + 1
         if now > 500:

@@ -100,6 +100,24 @@ def test_a_changed_module_is_not_used_until_it_passes_again(
     assert runs[-1] == []
 
 
+def test_several_changed_modules_are_told_in_one_phrase(
+    root: Path, runs: list[list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(root, "pair", "smaller", "return min(a, b)")
+    write(root, "pair", "larger", "return max(a, b)")
+    write(root, "double", "double", "return a + a")
+    write(root, "desk", "serve", SERVE)
+    judge(root)
+    for name, old, new in (("pair", "(a, b)", "(b, a)"), ("double", "a + a", "a * 2")):
+        path = root / file_of(name)
+        path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    capsys.readouterr()
+    assert judge(root, "06")[0] == 0
+    assert runs[-1] == []
+    told = "3 exercises, 03.1 to 04.1 (changed since they last passed; grade again with `python judge.py 03 04`)"
+    assert f"from the reference: {told}" in " ".join(capsys.readouterr().out.split())
+
+
 def test_another_body_of_the_file_may_change(root: Path, runs: list[list[str]]) -> None:
     write(root, "pair", "smaller", "return min(a, b)")
     judge(root, "03.1")

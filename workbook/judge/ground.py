@@ -148,12 +148,22 @@ def _chapters(ground: Ground, mixed: set[int]) -> list[str]:
     if before := [e.chapter for e in ground.reference if e.chapter < ground.start]:
         span = f"chapter {before[0]:02d}" if len(set(before)) == 1 else f"chapters {before[0]:02d} to {before[-1]:02d}"
         names.append(f"{span} (you started at {ground.start:02d})")
-    names += [f"{e.package_path} ({e.id}, changed since it last passed)" for e in ground.changed]
+    if changed := _changed(ground.changed):
+        names.append(changed)
     later = (e for e in ground.reference if e.chapter >= ground.start and e not in ground.changed)
     for chapter, exercises in groupby(later, key=lambda e: e.chapter):
         whole = chapter not in mixed | {e.chapter for e in ground.changed}
         names.append(f"chapter {chapter:02d}" if whole else label(exercises))
     return names
+
+
+def _changed(exercises: Sequence[Exercise]) -> str:
+    """The one that has changed since it passed, or how many, from where to where."""
+    if len(exercises) < 2:
+        return "".join(f"{e.package_path} ({e.id}, changed since it last passed)" for e in exercises)
+    chapters = " ".join(dict.fromkeys(f"{e.chapter:02d}" for e in exercises))
+    span = f"{len(exercises)} exercises, {exercises[0].id} to {exercises[-1].id}"
+    return f"{span} (changed since they last passed; grade again with `python judge.py {chapters}`)"
 
 
 def _exercises(own: Iterable[Piece]) -> list[Exercise]:

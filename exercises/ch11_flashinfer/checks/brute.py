@@ -57,6 +57,20 @@ def one_head(query: list[float], case: Case, head: int, sees: int, scale: float 
     return out, most + math.log(total)
 
 
+def tops(case: Case) -> list[list[float]]:
+    """The largest score of each head of each query; -inf where it sees nothing."""
+    kv, group = len(case.k[0]), len(case.q[0]) // len(case.k[0])
+
+    def top(vector: list[float], head: int, sees: int) -> float:
+        keys = [key[own_group(head, group, kv)] for key in case.k[:sees]]
+        return max((len(vector) ** -0.5 * sum(map(float.__mul__, vector, key)) for key in keys), default=-math.inf)
+
+    return [
+        [top(vector, head, sees) for head, vector in enumerate(query)]
+        for query, sees in zip(case.q, case.seen, strict=True)
+    ]
+
+
 def merged(parts: list[Part], weigh: Callable[[float], float] | None = None) -> Part:
     """All parts as one. weigh: another weight of a part than exp(lse)."""
     result = Part([], [])
@@ -81,13 +95,14 @@ def merged(parts: list[Part], weigh: Callable[[float], float] | None = None) -> 
     return result
 
 
-def close(want: Any, got: Any) -> bool:
-    """Equal up to what float32 rounds; infinity equals itself, text that is no number nothing."""
+def close(want: Any, got: Any, off: float = 2e-4) -> bool:
+    """Equal up to `off`: what float32 rounds. Infinity equals itself, text that is no number nothing."""
     if isinstance(want, list):
-        return type(got) is list and len(want) == len(got) and all(map(close, want, got))
+        same = type(got) is list and len(want) == len(got)
+        return same and all(close(a, b, off) for a, b in zip(want, got, strict=True))
     if want == -math.inf:
         return bool(got == "-inf")
-    return type(got) is float and math.isclose(want, got, rel_tol=2e-4, abs_tol=2e-4)
+    return type(got) is float and math.isclose(want, got, rel_tol=off, abs_tol=off)
 
 
 def random_case(rng: Random, new: int, total: int, heads: int, kv: int, eighths: bool = False) -> Case:

@@ -11,7 +11,7 @@ from .common import check_end_to_end
 
 __all__ = ["check_end_to_end"]
 
-SMALL, LARGE = 3, 40
+SMALL, LARGE, FEW = 3, 40, 5
 
 
 def name_mistake(rows: list[int], counts: list[int], table: list[list[int]], got: list[int]) -> str:
@@ -92,6 +92,9 @@ def check_fixed_work(ask: Ask, rng: Random) -> Result:
     if few["copies"] > 1:
         message = f"{few['copies']} copies to the device for one list; one upload is enough"
         return Result.failed("copies-too-much", message)
+    if many["numbers"] > FEW * LARGE:
+        message = f"{many['numbers']} numbers are sent for {LARGE} entries of 20 to 24 pages; a few for each are enough"
+        return Result.failed("sends-every-page", f"{message}: which columns these are, the device can find out")
     return Result.ok(f"{few['operations']} operations, whatever the batch")
 
 

@@ -11,7 +11,7 @@ from workbook.judge.checklib import Ask, Result
 
 from .brute import Case, Part, close, merged, partial, random_case
 from .common import check_end_to_end, judge_stream
-from .names import name_merge, name_partial
+from .names import name_merge, name_partial, why
 
 __all__ = ["check_end_to_end"]
 
@@ -43,7 +43,8 @@ def judge_partial(ask: Ask, told: str, case: Case, dtype: str = "float32") -> Re
     i, h = next((i, h) for i in range(n) for h in range(heads) if not same_head(want, got, i, h))
     expected = f"expected {want.out[i][h]}, lse {want.lse[i][h]}"
     first = f"query {i}, head {h}: {got['out'][i][h]}, lse {got['lse'][i][h]}; {expected}"
-    return Result.failed(name_partial(case, got), f"{told}: partial_attention of {sizes}: {first}")
+    slug = name_partial(case, got, dtype)
+    return Result.failed(slug, f"{told}: partial_attention of {sizes}: {first}{why(slug)}")
 
 
 def same_head(want: Part, got: dict[str, Any], i: int, h: int) -> bool:
@@ -107,7 +108,8 @@ def judge_merge(ask: Ask, told: str, parts: list[Part]) -> Result:
         return form
     seen = f"out {got['out'][0][0]}, lse {got['lse'][0][0]}; expected {want.out[0][0]}, lse {want.lse[0][0]}"
     message = f"{told}: merge of {len(parts)} parts, their lse {given_lse(parts)}: query 0, head 0: {seen}"
-    return Result.failed(name_merge(parts, got), message)
+    slug = name_merge(parts, got)
+    return Result.failed(slug, message + why(slug))
 
 
 def given_lse(parts: list[Part]) -> list[float]:

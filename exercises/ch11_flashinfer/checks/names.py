@@ -5,12 +5,28 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .brute import Case, Part, close, merged, partial
+from .brute import Case, Part, close, merged, partial, tops
 
 
-def name_partial(case: Case, got: dict[str, Any]) -> str:
+WHY = {
+    "scores-overflow": "exp of a score above 88 is infinite in float32: take the largest score off before exp",
+    "lse-overflows": "exp above 88 is infinite in float32: take the maximum off before exp, add it to the logarithm",
+    "weights-overflow": "exp of an lse above 88 is infinite in float32: weigh by exp of its distance to the largest",
+    "lse-without-the-maximum": "the maximum was taken off before exp, and not added to the logarithm again",
+    "computed-in-16-bits": "near, but rounded to 16 bits on the way: make q, k and v float32 before the first product",
+}
+
+
+def why(slug: str) -> str:
+    """A sentence more about a mistake, or nothing."""
+    return f". {WHY[slug]}" if slug in WHY else ""
+
+
+def name_partial(case: Case, got: dict[str, Any], dtype: str) -> str:
     """What a wrong result looks like."""
     want = partial(case)
+    if dtype == "bfloat16" and close(want.out, got["out"], 0.1) and close(want.lse, got["lse"], 0.1):
+        return "computed-in-16-bits"
     known = {
         "heads-interleaved": partial(case, share=lambda head, group, kv: head % kv),
         "not-scaled": partial(case, scale=1.0),
@@ -23,15 +39,18 @@ def name_partial(case: Case, got: dict[str, Any]) -> str:
     if "nan" in repr(got["out"]) + repr(got["lse"]):
         return "no-number-where-nothing-is-seen" if 0 in case.seen else "scores-overflow"
     if close(want.out, got["out"]):
-        return name_lse(want.lse, got["lse"])
+        return name_lse(want.lse, got["lse"], tops(case))
     for name, wrong in known.items():
         if close(wrong.out, got["out"]):
             return name
     return "scores-overflow" if "'inf'" in repr(got["out"]) + repr(got["lse"]) else "wrong-attention"
 
 
-def name_lse(want: list[list[float]], got: list[list[Any]]) -> str:
-    """What a wrong lse beside a right result looks like."""
+def name_lse(want: list[list[float]], got: list[list[Any]], most: list[list[float]]) -> str:
+    """What a wrong lse beside a right result looks like. most: the largest score of each head of each query."""
+    less = [[x - y if y > -math.inf else x for x, y in zip(a, b, strict=True)] for a, b in zip(want, most, strict=True)]
+    if close(less, got):
+        return "lse-without-the-maximum"
 
     def of(change: Any) -> list[list[float]]:
         return [[change(x) for x in row] for row in want]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from random import Random
 from typing import Any
 
@@ -51,7 +52,8 @@ def judge_steps(ask: Ask, size: int, page_size: int, batches: list[list[Entry]])
         entries, seen = batches[number], got[number]
         before = answers(batches[number - 1], page_size) if number else []
         where = f"a graph of {size}, page size {page_size}, batch {number} (row:start:page {told(entries)})"
-        for found in (judge_order(seen["log"], entries, size), judge_back(seen, entries, size, page_size, before)):
+        judged = judge_order(seen["log"], entries, size), judge_back(seen, entries, size, page_size, before)
+        for found in (*judged, judge_copies(seen["copies"])):
             if found:
                 return Result.failed(found[0], f"{where}: {found[1]}")
     return Result.ok(f"{len(batches)} batches")
@@ -77,6 +79,27 @@ def judge_order(log: list[Any], entries: list[Entry], size: int) -> tuple[str, s
     return None
 
 
+def judge_copies(copies: int) -> tuple[str, str] | None:
+    """One copy of integers to the device."""
+    if copies <= 1:
+        return None
+    return "copies-too-much", f"{copies} tensors were made of lists, each a copy to the device; one `upload` does it"
+
+
+PARTS = ("rows", "starts", "pages")
+
+
+def exchanged(got: list[float], entry: Entry, page_size: int) -> str:
+    """The order in which rows, starts and pages must have come for this token, position and slot; else ""."""
+    row, start, pages = entry
+    given = dict(zip(PARTS, (row, start, pages[-1]), strict=True))
+    for order in permutations(PARTS):
+        r, s, page = (given[part] for part in order)
+        if order != PARTS and got[:3] == [r * 1000 + s, s, page * page_size + s % page_size]:
+            return ", ".join(order)
+    return ""
+
+
 def judge_back(
     seen: dict[str, Any], entries: list[Entry], size: int, page_size: int, before: list[list[float]]
 ) -> tuple[str, str] | None:
@@ -93,6 +116,8 @@ def judge_back(
                 return "graph-reads-old-inputs", f"{what}. Those are the inputs at the recording"
             if i < len(before) and have[i][:3] == before[i][:3]:
                 return "launched-before-the-copy", f"{what}. Those are the inputs of the batch before"
+            if order := exchanged(have[i], entries[i], page_size):
+                return "lists-exchanged", f"{what}. The graph reads rows, starts, pages; it was given {order}"
             return "wrong-inputs", what
         if have[i][3] != want[i][3]:
             return "wrong-plan", f"entry {i} attends to {have[i][3]:.0f} positions; expected {want[i][3]}"
@@ -113,7 +138,8 @@ def check_who_goes_where(ask: Ask, rng: Random) -> Result:
         for index, ((phase, n), seen) in enumerate(zip(batches, got, strict=True), 1):
             found = judge_route(sizes, phase, n, index, seen)
             if found:
-                return Result.failed(found[0], f"graphs of {sorted(sizes)}, a {phase} of {n}: {found[1]}")
+                graphs = f"self.graphs has the sizes {sizes}, in this order; self._sizes is {sorted(sizes)}"
+                return Result.failed(found[0], f"{graphs}; a {phase} of {n}: {found[1]}")
     return Result.ok()
 
 
@@ -137,7 +163,8 @@ def judge_route(sizes: list[int], phase: str, n: int, index: int, seen: dict[str
         return "run-more-than-once" if graphs else "graph-not-used", told_log
     if graphs[0][1] != size:
         return "wrong-graph", f"{told_log}; expected the graph of {size}"
-    chosen = ["choose", index, f"logits {size}", "rows", "columns"]
+    rows = list(range(n))  # as the probe makes batches: row i begins at 5 + i
+    chosen = ["choose", index, [float(size)] * n, rows, [6 + row for row in rows]]
     if log != [["graph", size, index], chosen] or seen["output"] != "output of choose_from":
         return "tokens-not-chosen", f"{log}, returned: {seen['output']!r}"
     return None

@@ -199,7 +199,7 @@ def check_other_errors(ask: Ask, rng: Random) -> Result:
     """Another exception than OutOfPages, on one rank: it comes out as it is."""
     for at in (1, 0):
         one = ask("schedules", {**FOUR, "stumbles": 3, "at": at})["ranks"][at]
-        if one == "stuck" or one["raised"] != "Stumbled":
+        if one == "stuck" or one["raised"] != "StumbledError":
             ends = "waits for the others" if one == "stuck" else f"raised {one['raised']}: {one['said']!r}"
             message = f"super().plan() raises a LookupError on rank {at}, which is a bug and no lack of pages; the rank"
             return Result.failed("bug-counted-as-out-of-pages", f"{message} {ends}")

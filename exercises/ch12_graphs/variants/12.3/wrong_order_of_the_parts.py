@@ -1,4 +1,4 @@
-"""wrong: wrong-inputs
+"""wrong: lists-exchanged
 
 Starts first, then rows.
 """

@@ -1,0 +1,22 @@
+"""right: keeps the logits in memory of their own, so the next replay leaves them"""
+
+
+class DecodeGraph:
+    def run(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        padded = pad(batch, self.size)
+        self._attention.plan(padded.starts)
+        (flat,) = upload(self._entries.device, padded.rows + padded.starts + padded.pages)
+        self._entries.copy_(flat.view(3, self.size))
+        self._launch()
+        n = len(batch.starts)
+        return self.logits[:n].clone(), self.rows[:n], self.ends[:n]
+
+
+class GraphRunner:
+    @torch.inference_mode()
+    def forward_batch(self, batch: Batch) -> ForwardOutput:
+        size = bucket_for(self._sizes, len(batch.reqs)) if batch.phase == "decode" else None
+        if size is None:
+            return self.engine.forward_batch(batch)
+        logits, rows, columns = self.graphs[size].run(batch)
+        return self.engine.choose_from(batch, logits.clone(), rows, columns)
