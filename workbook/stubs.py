@@ -24,8 +24,7 @@ def cut(text: str, bodies: Mapping[str, str], hidden: Mapping[str, str] | None =
         if after.start < before.end:
             raise SourceError(f"the bodies of {outer} and {inner} overlap")
     for name, span in reversed(ordered):
-        helper = f"helper {name} of the package's answer: not asked for, and put back when graded"
-        what = f"write the body of {name}" if name in bodies else helper
+        what = f"write the body of {name}" if name in bodies else f"helper {name}: not asked for, given when graded"
         message = f'raise NotImplementedError("exercise {bodies.get(name) or helpers[name]}: {what}")'
         text = replace_span(text, span, [_indent(text, span) + message])
     return text

@@ -75,7 +75,7 @@ def first_difference(plans: Sequence[Plan]) -> str:
 
 
 def _parting(mine: Any, theirs: Any, rank: int) -> str:
-    raise NotImplementedError("exercise 13.3: helper _parting of the package's answer: not asked for, and put back when graded")
+    raise NotImplementedError("exercise 13.3: helper _parting: not asked for, given when graded")
 
 
 class AgreeingScheduler(Scheduler):
