@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import NamedTuple, Protocol
 
 import torch
@@ -76,13 +76,18 @@ class TorchPagedAttention:
 
 
 class _Group(NamedTuple):
-    """Decode rows order[lo:hi], padded to `width` positions. pages: flat, row by row. bias: [hi - lo, 1, 1, width]."""
+    """Decode rows that are padded to the same width: where their pages are, and where they are gathered.
 
-    lo: int
-    hi: int
-    width: int
+    entries: [R] of the batch. pages: [R * columns], row by row. bias: [R, 1, 1, width], 0 or -inf.
+    gathered: keys and values, twice [R * columns, numbers a page]; as attention sees them, [R, kv_heads, width, dim].
+    """
+
+    entries: torch.Tensor
     pages: torch.Tensor
     bias: torch.Tensor
+    gathered: torch.Tensor
+    keys: torch.Tensor
+    values: torch.Tensor
 
 
 class _DecodeStep:
@@ -92,42 +97,46 @@ class _DecodeStep:
         self.pool, self.out_loc = pool, inputs.out_loc
         starts = inputs.starts
         by_length = sorted(range(len(starts)), key=starts.__getitem__)
-        (self.order,) = upload(inputs.ids.device, by_length)
+        (order,) = upload(inputs.ids.device, by_length)
         count = max(1, len(starts) // 4)
         cuts = [i * len(starts) // count for i in range(count + 1)]
-        longest = [starts[by_length[hi - 1]] + 1 for hi in cuts[1:]]
-        self.groups = [self._group(inputs, lo, hi, n) for lo, hi, n in zip(cuts, cuts[1:], longest, strict=False)]
-        self.keys, self.values = room_for(max(len(group.pages) for group in self.groups))
+        # the longest row of a group is its last
+        widths = [starts[by_length[hi - 1]] // pool.page_size + 1 for hi in cuts[1:]]
+        room = room_for(max((hi - lo) * columns for (lo, hi), columns in zip(pairwise(cuts), widths, strict=True)))
+        self.groups = [
+            self._group(inputs, order[lo:hi], columns, room)
+            for (lo, hi), columns in zip(pairwise(cuts), widths, strict=True)
+        ]
 
-    def _group(self, inputs: StepInputs, lo: int, hi: int, longest: int) -> _Group:
-        size, entries = self.pool.page_size, self.order[lo:hi]
-        columns = -(-longest // size)
+    def _group(self, inputs: StepInputs, entries: torch.Tensor, columns: int, room: torch.Tensor) -> _Group:
+        size, (kv_heads, dim) = self.pool.page_size, self.pool.k.shape[2:]
         valid = torch.arange(columns * size, device=entries.device) < inputs.kv_lens[entries, None]
         # the columns are cut before the rows are picked: the copy is as wide as the group, not as the context
         table = inputs.page_table[:, :columns].index_select(0, inputs.rows[entries])
         # a column beyond a row's length reads the row's own first page: never a page of somebody else
         pages = torch.where(valid[:, ::size], table, table[:, :1]).flatten()
         bias = torch.zeros(valid.shape, dtype=self.pool.k.dtype, device=entries.device)
-        return _Group(lo, hi, columns * size, pages, bias.masked_fill_(~valid, float("-inf"))[:, None, None])
+        bias = bias.masked_fill_(~valid, float("-inf"))[:, None, None]
+        gathered = room[:, : len(pages)]
+        keys, values = gathered.view(2, len(entries), columns * size, kv_heads, dim).transpose(2, 3)
+        return _Group(entries, pages, bias, gathered, keys, values)
 
     def __call__(self, layer: int, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
         pool = self.pool
         pool.store(layer, self.out_loc, k, v)
         rows, heads, dim = q.shape
         kv_heads = k.shape[1]
+        stored = [where[layer].view(-1, pool.page_size * kv_heads * dim) for where in (pool.k, pool.v)]
         # query heads that share a K/V head take the place of query positions: nothing is repeated in memory
-        queries = q.index_select(0, self.order).view(rows, kv_heads, heads // kv_heads, dim)
-        out = torch.empty_like(q)
-        for lo, hi, width, pages, bias in self.groups:
-            keys, values = (
-                torch.index_select(where[layer].view(-1, room.shape[1]), 0, pages, out=room[: len(pages)])
-                .view(hi - lo, width, kv_heads, dim)
-                .transpose(1, 2)
-                for where, room in ((pool.k, self.keys), (pool.v, self.values))
-            )
-            part = F.scaled_dot_product_attention(queries[lo:hi], keys, values, attn_mask=bias)
-            out.index_copy_(0, self.order[lo:hi], part.reshape(hi - lo, heads, dim))
-        return out
+        queries = q.view(rows, kv_heads, heads // kv_heads, dim)
+        out = q.new_empty(queries.shape)
+        for group in self.groups:
+            for pages, room in zip(stored, group.gathered, strict=True):
+                torch.index_select(pages, 0, group.pages, out=room)
+            query = queries.index_select(0, group.entries)
+            part = F.scaled_dot_product_attention(query, group.keys, group.values, attn_mask=group.bias)
+            out.index_copy_(0, group.entries, part)
+        return out.view(rows, heads, dim)
 
 
 class _PrefillStep:

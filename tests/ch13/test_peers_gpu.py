@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -82,3 +84,24 @@ def test_a_rank_that_never_comes_is_not_waited_for_once_told():
     ranks[0].abort()
     torch.cuda.synchronize()
     assert waiting.query()
+
+
+def test_a_communicator_of_one_rank():
+    """Set up by another thread than the one that uses it, and captured in a graph: as in a larger group."""
+    from minisgl_lite.parallel.torch_comm import TorchCommunicator, open_store
+
+    device, store = torch.device("cuda", 0), open_store()
+    comm = TorchCommunicator(0, 1, device)
+    thread = threading.Thread(target=comm.meet, args=(store, True))
+    thread.start()
+    thread.join(60)
+    x = torch.arange(6.0, device=device).view(2, 3)
+    stream, graph = torch.cuda.Stream(), torch.cuda.CUDAGraph()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.graph(graph, stream=stream):
+        out = comm.all_gather(comm.broadcast(comm.all_reduce(x * 2)))
+    graph.replay()
+    assert torch.equal(out, (x * 2)[None])
+    del graph
+    comm.close()
+    comm.close()
