@@ -62,6 +62,28 @@ def test_the_notebook_holds_what_the_master_says(root: Path) -> None:
     assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
 
 
+def test_what_follows_a_fold_is_a_cell_of_its_own(root: Path) -> None:
+    fold = "<details><summary>One</summary>\n\n1.5 is\n\n```text\n\n1. x\n```\n\n</details>"
+    put(root, "chapters/05_line.md", f"{HEAD}\n{fold}\n\n{fold}\n\n1. After\n2. it.\n\n{{{{exercise 05.1}}}}\n")
+    main([], root)
+    cells = [c.source for c in read(root).cells if c.cell_type == "markdown"]
+    assert cells[0].endswith("</details>")
+    assert cells[1] == "1. After\n2. it."
+    assert cells[2].endswith("</details>")
+    assert cells[3].startswith("Hint 3, ")
+
+
+def test_quotes_leave_out_what_is_for_tools(root: Path) -> None:
+    told = MODULE.replace("-> int:\n        return len", "-> int:  # type: ignore[x]\n        return len")
+    assert told != MODULE
+    put(root, "minisgl_lite/line.py", told + "\n\ndef more(  # fmt: skip\n    a: str\n) -> str:\n    return '# noqa'\n")
+    put(root, "chapters/05_line.md", f"{HEAD}\n{{{{quote minisgl_lite.line:more}}}}\n\n{BODY}")
+    assert main([], root) == 0
+    text = "\n".join(c.source for c in read(root).cells)
+    assert "def size(self) -> int:\n    return" in text
+    assert "def more(\n    a: str\n) -> str:\n    return '# noqa'" in text
+
+
 def test_stubs_are_written_and_old_ones_removed(root: Path) -> None:
     put(root, "exercises/ch05_line/stub/old.py", "")
     put(root, "chapters/03_old.ipynb", "{}")
@@ -124,6 +146,10 @@ def test_outputs_and_ids_outlive_edits(root: Path) -> None:
         ("text\n{{tree}}", "paragraph of its own"),
         ("<details>\n\n{{quote minisgl_lite.line:Line.size}}\n\n</details>", "inside <details>"),
         ("```python\n1 + 1", "not closed"),
+        ("<details><summary>Why `used`?</summary>\n\nSo.\n\n</details>", "` in a summary"),
+        ("<details><summary><code>__init__</code></summary>\n\nSo.\n\n</details>", "__ in a summary"),
+        ("<details><summary>How many?</summary>\n\n1. With 10, none.\n\n</details>", "makes a list of '1. '"),
+        ("How many?\n\n11. With 10, none.", "makes a list of '11. '"),
         ("```python tags=measured\n1 + 1\n```", "expected ```python"),
     ],
 )

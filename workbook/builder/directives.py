@@ -92,10 +92,8 @@ class Directives:
     def _tree(self, _: str) -> tuple[str, str]:
         chapter, folder = self.master.chapter, self.root / PACKAGE
         new, whole = (render_tree(folder, chapter, chapter, _COLUMNS, only) for only in (True, False))
-        if new == whole:
-            return "markdown", f"```text\n{whole}\n```"
         folded = f"<details><summary>All files up to here</summary>\n\n```text\n{whole}\n```\n\n</details>"
-        return "markdown", f"```text\n{new}\n```\n\n{folded}"
+        return "markdown", folded if new == whole else f"```text\n{new}\n```\n\n{folded}"
 
     def _test(self, target: str) -> tuple[str, str]:
         path, _, name = target.partition("::")

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from .misread import misread
+
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})(.*)$")
 _PYTHON = re.compile(r'^python(?:\s+tags=\[((?:\s*"[\w-]+"\s*,?)*)\])?\s*$')
 _DIRECTIVE = re.compile(r"^\{\{\s*([\w-]+)(?:\s+(\S.*?))?\s*\}\}$")
@@ -60,6 +62,8 @@ def masters(root: Path) -> list[Path]:
 def read_master(path: Path) -> Master:
     """Read one master. Raises BuildError naming the line for whatever is not as it should be."""
     lines = path.read_text(encoding="utf-8-sig").split("\n")
+    for number, what in misread(lines):
+        raise BuildError(f"{path.name}, line {number}: {what}")
     about, start = _front_matter(path, lines)
     return Master(path, about, tuple(_Reader(path, lines, start).blocks()))
 

@@ -63,8 +63,8 @@ def _pieces(root: Path, master: Master, exercises: list[Exercise]) -> list[Cell]
 
     def flush() -> None:
         if prose:
-            text = "\n\n".join(prose)
-            cells.append(Cell("markdown", text, text.partition("\n")[0]))
+            for text in _after_folds("\n\n".join(prose)):
+                cells.append(Cell("markdown", text, text.partition("\n")[0]))
             prose.clear()
 
     for block in master.blocks:
@@ -82,11 +82,24 @@ def _pieces(root: Path, master: Master, exercises: list[Exercise]) -> list[Cell]
                 prose.append(source)
                 continue
             flush()
-            cells.append(Cell(kind, source, f"{block.name} {block.text}"))
+            for text in _after_folds(source) if kind == "markdown" else [source]:
+                cells.append(Cell(kind, text, f"{block.name} {block.text}"))
     flush()
     setup = f"%load_ext workbook.notebook\n%chapter {master.about['number']}"
     first = next((i for i, cell in enumerate(cells) if cell.kind == "markdown"), -1)
     return [*cells[: first + 1], Cell("code", setup, "setup"), *cells[first + 1 :]]
+
+
+def _after_folds(text: str) -> list[str]:
+    """The text in pieces: what follows a fold begins a cell, for JupyterLab leaves no gap between the two in one."""
+    pieces: list[list[str]] = [[]]
+    depth = 0
+    for paragraph in text.split("\n\n"):
+        if pieces[-1] and depth == 0 and pieces[-1][-1].endswith("</details>") and not paragraph.startswith("<details"):
+            pieces.append([])
+        pieces[-1].append(paragraph)
+        depth += paragraph.count("<details") - paragraph.count("</details>")
+    return ["\n\n".join(piece) for piece in pieces]
 
 
 def _cells(pieces: list[Cell]) -> list[Any]:
