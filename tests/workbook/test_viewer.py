@@ -72,6 +72,12 @@ def test_abort_in_the_queue_is_marked_without_a_cell() -> None:
     assert [(c.uid, c.state, c.ends) for c in cells] == [(0, "decode", ""), (1, "gone", "abort")]
 
 
+def test_a_cross_is_explained_where_there_is_one() -> None:
+    legend = [text for text in ("finished", "aborted") if f">{text}</text>" in RoundViewer(TRACE).to_svg()]
+    assert legend == ["finished", "aborted"]
+    assert ">aborted</text>" not in RoundViewer(TRACE[:3]).to_svg()
+
+
 def test_svg_is_well_formed_with_hostile_names_and_has_a_column_a_round() -> None:
     root = ET.fromstring(RoundViewer(TRACE, {0: "<s> & 'x' \"y\"", 1: "中文", 2: "a</svg>"}).to_svg())
     assert [g.get("data-k") for g in root.iter(f"{SVG}g") if g.get("class") == "c"] == ["0", "1", "2", "3"]
@@ -124,6 +130,30 @@ def test_columns_do_not_become_too_narrow_to_be_told_apart() -> None:
     widths = {int(rect.get("width", "")) for rect in root.iter(f"{SVG}rect") if rect.get("class") == "hit"}
     assert widths == {10}
     assert [t.text for t in root.iter(f"{SVG}text") if t.text and t.text.isdigit()].count("145") == 1
+
+
+@pytest.mark.parametrize("rounds", [4, 40, 50, 90, 150])
+def test_numbers_do_not_run_together(rounds: int) -> None:
+    """A digit is some 6.5 wide; nothing is written to the left of the first column, where the labels are."""
+    trace = [round_(i, "decode", [(0, i, 1)], free_pages=2029 - i) for i in range(rounds)]
+    root = ET.fromstring(RoundViewer(trace).to_svg())
+    columns = [group for group in root.iter(f"{SVG}g") if group.get("class") == "c"]
+    left = min(int(rect.get("x", "")) for rect in root.iter(f"{SVG}rect") if rect.get("class") == "hit")
+    ends: dict[str, float] = {}  # of the text before, by height
+    for text in (text for group in columns for text in group.iter(f"{SVG}text") if text.get("class") == "d"):
+        middle, half, row = int(text.get("x", "")), 3.25 * len(text.text or ""), text.get("y", "")
+        if half:
+            assert middle - half >= ends.get(row, left - 4) + 3
+            ends[row] = middle + half
+    assert len(ends) > 1
+
+
+def test_one_of_a_kind_is_singular() -> None:
+    trace = [round_(0, "prefill", [(0, 0, 1)])]
+    said = f"{RoundViewer(trace)!r} {RoundViewer(trace).to_svg()}"
+    assert "1 round of 1 request)" in said
+    assert "1 request over 1 round'" in said
+    assert "prefill of 1 token for" in said
 
 
 @pytest.mark.parametrize("trace", [[], [round_(0, "decode", [])]])

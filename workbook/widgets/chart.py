@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from .timeline import Cell, State, Timeline
+from .timeline import Cell, State, Timeline, counted
 
 COLUMN, ROW, LANE, HEAD = 34, 22, 30, 34
 PAGE, NARROWEST = 940, 10
@@ -49,7 +49,7 @@ def draw(panels: Sequence[tuple[str, Timeline]]) -> str:
         drawn, height = _panel(title, lines, left, y, width, step)
         parts.append(drawn)
         y += height + 10
-    parts.append(_legend(y, any(c.state == "padding" for _, t in panels for k in t.columns for c in k.cells)))
+    parts.append(_legend(y, [cell for _, lines in panels for column in lines.columns for cell in column.cells]))
     label = "; ".join(filter(None, (_summary(title, lines) for title, lines in panels)))
     return (
         f"<svg xmlns='http://www.w3.org/2000/svg' class='rv' viewBox='0 0 {width} {y + 26}' width='{width}' "
@@ -89,8 +89,8 @@ def _panel(title: str, lines: Timeline, left: int, y: int, width: int, step: int
 
 
 def _has_text(k: int, longest: str, step: int) -> bool:
-    """Whether column k says its number: each one where the longest fits, else every fifth."""
-    return k % (1 if 8 * len(longest) <= step else 5) == 0
+    """Whether column k says its number: each one where the longest fits with a gap beside it, else every fifth."""
+    return k % (1 if 7 * len(longest) + 6 <= step else 5) == 0
 
 
 def _cell(cell: Cell, x: int, y: int, step: int) -> str:
@@ -119,7 +119,9 @@ def _counters(k: int, lines: Timeline, lanes: list[str], x: int, y: int, step: i
         edge = 4 if step >= ROOMY else 1
         parts.append(f"<rect class='bar' x='{x + edge}' y='{base - tall}' width='{step - 2 * edge}' height='{tall}'/>")
         if _has_text(k, str(most), step):
-            parts.append(f"<text class='d' x='{x + step // 2}' y='{base - tall - 2}'>{value}</text>")
+            # what stands left of the first column is covered by the labels
+            middle = x + max(step // 2, 0 if k else 3 * len(str(value)) + 1)
+            parts.append(f"<text class='d' x='{middle}' y='{base - tall - 2}'>{value}</text>")
     return "".join(parts)
 
 
@@ -127,10 +129,11 @@ def _label(text: str, y: int, kind: str) -> str:
     return f"<text class='{kind}' x='8' y='{y}'>{escape(text)}</text>"
 
 
-def _legend(y: int, padding: bool) -> str:
+def _legend(y: int, cells: Sequence[Cell]) -> str:
+    """What the marks mean; padding and the cross of an abort only where there are such cells."""
     parts, x = [], 8
     for state, text in LEGEND:
-        if state == "padding" and not padding:
+        if state == "padding" and not any(cell.state == state for cell in cells):
             continue
         line = state in ("held", "waiting")
         mark = (
@@ -140,15 +143,17 @@ def _legend(y: int, padding: bool) -> str:
         )
         parts.append(f"<{mark}/><text class='l d' x='{x + 23}' y='{y + 13}'>{text}</text>")
         x += 34 + 6 * len(text)
-    return (
-        "".join(parts)
-        + f"<path class='end' d='M{x + 2} {y + 2}v14'/><text class='l d' x='{x + 9}' y='{y + 13}'>finished</text>"
-    )
+    parts.append(f"<path class='end' d='M{x + 2} {y + 2}v14'/>")
+    parts.append(f"<text class='l d' x='{x + 9}' y='{y + 13}'>finished</text>")
+    if any(cell.ends == "abort" for cell in cells):
+        cross = f"<path class='end' d='M{x + 70} {y + 3}l12 12m-12 0l12 -12'/>"
+        parts.append(f"{cross}<text class='l d' x='{x + 87}' y='{y + 13}'>aborted</text>")
+    return f"<g class='labels legend'>{''.join(parts)}</g>"
 
 
 def _summary(title: str, lines: Timeline) -> str:
     rounds, requests = len(lines.columns), len(lines.uids)
-    return f"{title + ': ' if title else ''}{requests} requests over {rounds} rounds"
+    return f"{title + ': ' if title else ''}{counted(requests, 'request')} over {counted(rounds, 'round')}"
 
 
 def _width(text: str) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 from .chart import STYLE
 from .player import player
-from .timeline import read_field
+from .timeline import counted, read_field
 
 Span = tuple[float, float]
 PARTS = ("launch", "device", "wait", "settle")
@@ -168,13 +168,12 @@ def _sentence(bar: Bars, zero: float, unit: str) -> str:
         factor = 1000 if unit == "ms" else 1
         return f"{(span[0] - zero) * factor:.4g} to {(span[1] - zero) * factor:.4g} {unit}"
 
-    entries = "1 request" if bar.entries == 1 else f"{bar.entries} requests"
     times = " · ".join(f"{part} {told(getattr(bar, part))}" for part in PARTS)
-    return escape(f"Round {bar.index}: {bar.phase} of {entries} · {times}")
+    return escape(f"Round {bar.index}: {bar.phase} of {counted(bar.entries, 'request')} · {times}")
 
 
 def _summary(title: str, bars: Sequence[Bars], unit: str) -> str:
     if not bars:
         return f"{title}: no rounds"
     time = (_end(bars) - _begin(bars)) * (1000 if unit == "ms" else 1)
-    return f"{title}: {len(bars)} rounds in {time:.4g} {unit}, {_idle(bars)}"
+    return f"{title}: {counted(len(bars), 'round')} in {time:.4g} {unit}, {_idle(bars)}"

@@ -16,6 +16,7 @@ from minisgl_lite.trace import Round
 
 from .pool import PoolMap
 from .rounds import RoundViewer
+from .timeline import counted
 
 MAX_STEPS = 1000
 REQUESTS = ((9, 12), (5, 3), (7, 6), (4, 2), (12, 5), (3, 7), (6, 4), (8, 9))
@@ -165,14 +166,14 @@ class Playground:
         return bundle | {WIDGET_VIEW: view[WIDGET_VIEW]}
 
     def __repr__(self) -> str:
-        return f"Playground({len(self.requests)} requests, {self.settings})"
+        return f"Playground({counted(len(self.requests), 'request')}, {self.settings})"
 
 
 def _submit(schedule: Schedule, uid: int, prompt: int, outputs: int, settings: Settings, name: str) -> list[str]:
     """Queue a request as `LLM.submit` does: refused when its prompt never fits, cut to what the pool holds."""
     room = settings.pages * settings.page_size
     if prompt > room:
-        return [f"{name} is refused at the door: its prompt has {prompt} tokens, the pool holds {room}."]
+        return [f"{name} is refused at the door: its prompt has {counted(prompt, 'token')}, the pool holds {room}."]
     params = SamplingParams(max_tokens=outputs, ignore_eos=True)
     schedule.scheduler.submit(Req(uid, [1] * prompt, params, max_tokens=min(outputs, room - prompt + 1)))
     return []
@@ -189,7 +190,7 @@ def _summary(trace: Sequence[Round]) -> str:
     tokens = sum(n for r in trace for _, _, n in r.entries)
     ended = sum(len(r.finished) for r in trace)
     return ", ".join(
-        f"{n} {word}{'' if n == 1 else 's'}{rest}"
+        f"{counted(n, word)}{rest}"
         for n, word, rest in (
             (len(trace), "round", ""),
             (tokens, "token", " computed"),

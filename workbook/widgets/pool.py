@@ -11,6 +11,7 @@ from typing import Any
 from .chart import STYLE
 from .pagemap import Frame, Owner, PageHistory, page_history
 from .player import player
+from .timeline import counted
 
 COLUMN, LEFT, TALL, WIDTH = 22, 92, 72, 620
 # Okabe and Ito's colours without black; from the eighth request on they return with stripes
@@ -58,7 +59,8 @@ class PoolMap:
 
     def __repr__(self) -> str:
         history = self.history
-        return f"PoolMap({history.num_pages} pages, {len(history.frames)} rounds, {len(history.uids)} requests)"
+        users, rounds = counted(len(history.uids), "request"), counted(len(history.frames), "round")
+        return f"PoolMap({counted(history.num_pages, 'page')}, {rounds}, {users})"
 
 
 def draw_pool(history: PageHistory, at: int) -> str:
@@ -73,7 +75,8 @@ def draw_pool(history: PageHistory, at: int) -> str:
     looks = [[owner_class(i), _short(history, uid), history.name(uid)] for i, uid in enumerate(history.uids)]
     data = f"data-owners='{_json(looks)}' data-rounds='{_json(heads)}'"
     data += f" data-start='{at}'" if history.frames else ""
-    label = f"{history.num_pages} pages of {len(history.uids)} requests over {len(history.frames)} rounds"
+    users, rounds = counted(len(history.uids), "request"), counted(len(history.frames), "round")
+    label = f"{counted(history.num_pages, 'page')} of {users} over {rounds}"
     text = f"<text class='l head' x='8' y='17'>{escape(_head(history, at))}</text>"
     return (
         f"<svg xmlns='http://www.w3.org/2000/svg' class='rv' viewBox='0 0 {width} {y + tall}' width='{width}' "
@@ -138,7 +141,7 @@ def _bars(history: PageHistory, y: int, width: int) -> str:
     axis = f"<path class='grid' d='M{LEFT} {y}H{width - 8}M{LEFT} {base}H{width - 8}'/>"
     labels = (
         f"<rect class='bg' x='0' y='{y - 4}' width='{LEFT - 4}' height='{tall}'/>"
-        f"<text class='l d' x='8' y='{y + 8}'>{history.num_pages} pages</text>"
+        f"<text class='l d' x='8' y='{y + 8}'>{counted(history.num_pages, 'page')}</text>"
         f"<text class='l d' x='8' y='{base + 1}'>held</text><text class='l d' x='8' y='{base + 13}'>round</text>"
     )
     return f"{axis}{''.join(parts)}<g class='labels'>{labels}</g>"

@@ -24,12 +24,14 @@
         c.classList.toggle("later", +c.dataset.k > now);
         c.classList.toggle("now", moved && +c.dataset.k === now);
       }
-      const column = moved && columns.find(c => +c.dataset.k === now);
-      if (column) {
-        const at = column.getBoundingClientRect(), view = chart.getBoundingClientRect();
-        if (at.right > view.right) chart.scrollLeft += at.right - view.right + 40;
-        if (at.left < view.left + 110) chart.scrollLeft -= view.left + 110 - at.left;
-      }
+      reveal();
+    };
+    const reveal = () => {
+      const column = columns.find(c => +c.dataset.k === now);
+      if (!column || !chart.clientWidth) return;
+      const at = column.getBoundingClientRect(), view = chart.getBoundingClientRect();
+      if (at.right > view.right) chart.scrollLeft += at.right - view.right + 40;
+      if (at.left < view.left + 110) chart.scrollLeft -= view.left + 110 - at.left;
     };
     const stop = () => { clearInterval(timer); timer = null; $(".play").innerHTML = "&#9654;"; };
     const go = k => { moved = true; now = Math.max(0, Math.min(last, k)); draw(); };
@@ -52,7 +54,10 @@
       event.preventDefault();
       event.stopPropagation();
     };
-    chart.onscroll = () => labels.forEach(g => g.setAttribute("transform", `translate(${chart.scrollLeft})`));
+    // labels stay in sight; so does the legend, but where it is wider than the view it can be scrolled through
+    const most = g => g.matches(".legend") ? Math.max(0, chart.scrollWidth - g.getBBox().width - 16) : Infinity;
+    const follow = g => g.setAttribute("transform", `translate(${Math.min(chart.scrollLeft, most(g))})`);
+    chart.onscroll = () => labels.forEach(follow);
     for (const c of columns) {
       c.onclick = () => { stop(); go(+c.dataset.k); };
       c.onmouseenter = () => { if (!timer) $(".what").textContent = sentences(+c.dataset.k).join(" \u2016 "); };
@@ -66,6 +71,9 @@
     new MutationObserver(theme).observe(document.body, { attributes: true });
     theme();
     draw();
+    // in a closed fold, and before the page is laid out, there is nothing to scroll yet
+    const sized = new ResizeObserver(() => { if (chart.clientWidth) { sized.disconnect(); reveal(); } });
+    sized.observe(chart);
   };
   for (const host of document.querySelectorAll(`[id="${id}"]`)) if (!host.shadowRoot) start(host);
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 from .chart import draw
 from .player import player
-from .timeline import Timeline, timeline
+from .timeline import Timeline, counted, timeline
 
 
 class Chart:
@@ -30,8 +30,8 @@ class Chart:
         return player(self.to_svg(), alt)
 
     def __repr__(self) -> str:
-        counts = ", ".join(f"{len(t.columns)} rounds of {len(t.uids)} requests" for _, t in self.panels)
-        return f"{type(self).__name__}({counts})"
+        counts = (f"{counted(len(t.columns), 'round')} of {counted(len(t.uids), 'request')}" for _, t in self.panels)
+        return f"{type(self).__name__}({', '.join(counts)})"
 
 
 class RoundViewer(Chart):

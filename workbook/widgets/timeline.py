@@ -95,6 +95,11 @@ def _columns(rounds: list[Any], rows: Timeline) -> Iterable[Column]:
         yield Column(index, phase, tuple(cells), counters, _sentence(index, phase, cells, counters, rows))
 
 
+def counted(n: int, word: str) -> str:
+    """A number of things in words: `1 page`, `2 pages`."""
+    return f"{n} {word}" if n == 1 else f"{n} {word}s"
+
+
 def read_field(record: Any, name: str, default: Any) -> Any:
     """A field of a record, or of a mapping in its place."""
     return record.get(name, default) if isinstance(record, Mapping) else getattr(record, name, default)
@@ -105,8 +110,7 @@ def _sentence(index: int, phase: str, cells: list[Cell], counters: dict[str, int
         return ", ".join(rows.name(c.uid) for c in cells if c.state in states)
 
     tokens = sum(cell.tokens for cell in cells)
-    amount = "1 token" if tokens == 1 else f"{tokens} tokens"
-    parts = [f"Round {index}: {phase} of {amount} for {those('prefill', 'decode') or 'nobody'}"]
+    parts = [f"Round {index}: {phase} of {counted(tokens, 'token')} for {those('prefill', 'decode') or 'nobody'}"]
     for title, text in (
         ("row kept, nothing computed", those("padding")),
         ("running, not in this batch", those("held")),

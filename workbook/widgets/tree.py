@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from .player import player
+from .timeline import counted
 from .treedraw import Drawing
 from .treefilm import Frame, film
 
@@ -39,4 +40,4 @@ class TreeViewer:
         return player(self.to_svg(), alt, paint="tree.js")
 
     def __repr__(self) -> str:
-        return f"TreeViewer({len(self.film.frames)} steps, {len(self.film.uids)} requests)"
+        return f"TreeViewer({counted(len(self.film.frames), 'step')}, {counted(len(self.film.uids), 'request')})"

@@ -7,6 +7,7 @@ from html import escape
 
 from .chart import STYLE
 from .pool import POOL_STYLE, owner_class
+from .timeline import counted
 from .treefilm import Film, Frame, Place, Stretch
 
 LEFT, TOP, CELL, ROW, LANE, BAR, TALL, WIDE = 76, 46, 26, 48, 30, 22, 60, 620
@@ -73,7 +74,7 @@ class Drawing:
 
     def _head(self, k: int, frame: Frame) -> None:
         locked, idle = frame.count(True), frame.count(False)
-        counts = f"{locked + idle} pages cached: {locked} locked, {idle} can be evicted"
+        counts = f"{counted(locked + idle, 'page')} cached: {locked} locked, {idle} can be evicted"
         counts += "" if frame.free is None else f" · {frame.own} held by one request · {frame.free} free"
         counts = " · ".join(filter(None, (counts, self.film.left_out)))
         self._put(k, f"<text class='l t' x='8' y='16'>{escape(frame.text or f'step {k + 1}')}</text>")
@@ -163,7 +164,8 @@ class Drawing:
     def _sentence(self, k: int, frame: Frame) -> str:
         parts = [f"Step {k + 1}: {frame.text}" if frame.text else f"Step {k + 1}"]
         for reader in frame.readers:
-            parts.append(f"{self._name(reader.uid)} reads {len(reader.pages)} pages, {reader.shared} of them shared")
+            pages = counted(len(reader.pages), "page")
+            parts.append(f"{self._name(reader.uid)} reads {pages}, {reader.shared} of them shared")
         return " · ".join(parts)
 
     def _legend(self, y: int, width: int) -> tuple[str, int]:
