@@ -169,6 +169,28 @@ def test_a_file_that_is_no_notebook_is_named(root: Path, tmp_path: Path, caplog:
     assert "chapters/05_a.ipynb is not a notebook" in caplog.text
 
 
+def test_the_page_for_what_is_not_there_opens_from_a_folder(root: Path, tmp_path: Path) -> None:
+    put(root, "docs/assets/file-worker.js", "")
+    out = build_site(root, tmp_path / "out")
+    html = page(out, "404.html")
+    links = re.findall(r'(?:href|src)="([^"#]+)"|"(?:base|search)": "([^"]*)"', html)
+    targets = [one or other for one, other in links if ":" not in one]
+    assert len(targets) > 5
+    assert [target for target in targets if not (out / target).exists()] == []
+
+
+def test_the_style_sheet_knows_drawn_text(root: Path, tmp_path: Path) -> None:
+    """The classes of blocks that the style sheet names are those that blocks have."""
+    output = shown(text__plain="a   b")
+    chapter(root, markdown("# Five\n\n```text\n└── a\n```"), nb.new_code_cell("1", outputs=[output]))
+    classes = re.findall(r'<div class="([^"]*\bhighlight)"', page(build_site(root, tmp_path / "out")))
+    style = (ROOT / "docs/assets/site.css").read_text(encoding="utf-8")
+    for name in sorted(set(re.findall(r"\.((?:language|nb)-\w+)", style)) & {"language-text", "nb-out"}):
+        assert any(name in each.split() for each in classes), name
+    assert sum("language-text" in each.split() for each in classes) == 2
+    assert ".language-text pre > code { white-space: pre;" in style
+
+
 def files(folder: Path) -> dict[str, bytes]:
     """What a reader gets, without what tells the time of the build."""
     found = {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}

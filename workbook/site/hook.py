@@ -84,6 +84,13 @@ def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
     return put_html(html, source.html) if source else html
 
 
+def on_post_template(output: str, template_name: str, config: Any) -> str:
+    """Without the site's address, the page for what is not there would point to the top of its server or disk."""
+    if template_name != "404.html" or config.site_url:
+        return output
+    return re.sub(r'((?:href|src)="|"search": ")/', r"\1", output).replace('"base": "/"', '"base": "."')
+
+
 @event_priority(-100)  # when the search has written its index
 def on_post_build(config: Any) -> None:
     """Beside the search's index, the same as a script: a page that was opened from a folder may not fetch the other."""
