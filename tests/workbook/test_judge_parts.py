@@ -66,9 +66,9 @@ def test_streams_end_where_hugging_faces_do() -> None:
     for got, words in (
         ([[5, 6, 0, 0], [8, 9, 4, 7, 1]], "request 0 goes on after its 2 tokens"),
         ([[5, 6], [8, 9, 4]], "request 1 ends after 3 tokens; expected 5"),
-        ([[5], [8, 9, 4, 7, 1]], "request 0 ends after 1 tokens; expected 2"),
+        ([[5], [8, 9, 4, 7, 1]], "request 0 ends after 1 token; expected 2"),
         ([[], []], "request 0 ends after 0 tokens"),
-        ([[5, 6], [8, 3, 4, 7, 1]], "request 1 ends after 1 tokens"),
+        ([[5, 6], [8, 3, 4, 7, 1]], "request 1 ends after 1 token"),
         ([[5, 6], [8, 9, 4, 7, 1, 1]], "request 1 goes on after its 5 tokens"),
     ):
         result = compare_streams(padded, got, **ends)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Literal, Protocol
 
+from ..words import counted
 from .gone import ChildError, ProbeRaised, ProcessGone
 from .same import same
 
@@ -151,9 +152,11 @@ def compare_streams(
         if step is None:
             continue
         if step >= len(want):
-            return Result.failed(diagnosis, f"request {number} goes on after its {len(want)} tokens")
+            return Result.failed(diagnosis, f"request {number} goes on after its {counted(len(want), 'token')}")
         if step >= len(ids):
-            return Result.failed(diagnosis, f"request {number} ends after {step} tokens; expected {len(want)}")
+            return Result.failed(
+                diagnosis, f"request {number} ends after {counted(step, 'token')}; expected {len(want)}"
+            )
         gap = run.gaps[step]
         if gap < bound:
             ties += 1

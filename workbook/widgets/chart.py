@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from .timeline import Cell, State, Timeline, counted
+from ..words import counted
+from .timeline import Cell, State, Timeline
 
 COLUMN, ROW, LANE, HEAD = 34, 22, 30, 34
 PAGE, NARROWEST = 940, 10

@@ -8,9 +8,10 @@ from html import escape
 from itertools import pairwise
 from typing import Any
 
+from ..words import counted
 from .chart import STYLE
 from .player import player
-from .timeline import counted, read_field
+from .timeline import read_field
 
 Span = tuple[float, float]
 PARTS = ("launch", "device", "wait", "settle")

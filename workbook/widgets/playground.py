@@ -14,9 +14,9 @@ from minisgl_lite.engine.virtual import VirtualEngine
 from minisgl_lite.kvcache.pages import OutOfPages
 from minisgl_lite.trace import Round
 
+from ..words import counted
 from .pool import PoolMap
 from .rounds import RoundViewer
-from .timeline import counted
 
 MAX_STEPS = 1000
 REQUESTS = ((9, 12), (5, 3), (7, 6), (4, 2), (12, 5), (3, 7), (6, 4), (8, 9))

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
+from ..words import counted
 from .chart import STYLE
 from .pagemap import Frame, Owner, PageHistory, page_history
 from .player import player
-from .timeline import counted
 
 COLUMN, LEFT, TALL, WIDTH = 22, 92, 72, 620
 # Okabe and Ito's colours without black; from the eighth request on they return with stripes

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..words import counted
 from .chart import draw
 from .player import player
-from .timeline import Timeline, counted, timeline
+from .timeline import Timeline, timeline
 
 
 class Chart:

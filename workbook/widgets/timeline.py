@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ..words import counted
+
 State = Literal["prefill", "decode", "padding", "held", "waiting", "gone"]
 
 MAX_ROUNDS = 200
@@ -93,11 +95,6 @@ def _columns(rounds: list[Any], rows: Timeline) -> Iterable[Column]:
         counters = {name: value for name in COUNTERS if (value := read_field(r, name, None)) is not None}
         index = read_field(r, "index", number)
         yield Column(index, phase, tuple(cells), counters, _sentence(index, phase, cells, counters, rows))
-
-
-def counted(n: int, word: str) -> str:
-    """A number of things in words: `1 page`, `2 pages`."""
-    return f"{n} {word}" if n == 1 else f"{n} {word}s"
 
 
 def read_field(record: Any, name: str, default: Any) -> Any:

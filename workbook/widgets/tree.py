@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from ..words import counted
 from .player import player
-from .timeline import counted
 from .treedraw import Drawing
 from .treefilm import Frame, film
 

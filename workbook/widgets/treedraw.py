@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from html import escape
 
+from ..words import counted
 from .chart import STYLE
 from .pool import POOL_STYLE, owner_class
-from .timeline import counted
 from .treefilm import Film, Frame, Place, Stretch
 
 LEFT, TOP, CELL, ROW, LANE, BAR, TALL, WIDE = 76, 46, 26, 48, 30, 22, 60, 620

@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 from workbook.judge.checklib import Ask, Result
+from workbook.words import counted
 
 from .by_hand import (
     DIM,
@@ -49,7 +50,7 @@ def judge_calls(ask: Ask, rng: Random, *calls: dict[str, Any]) -> Result:
             diagnosis, meaning = name_output(cache, after, call, seen["out"])
             return Result.failed(diagnosis, f"{where}: what q[{at}] gets is wrong; {meaning}")
         cache = after
-    return Result.ok(f"{len(calls)} calls")
+    return Result.ok(counted(len(calls), "call"))
 
 
 def check_stores(ask: Ask, rng: Random) -> Result:

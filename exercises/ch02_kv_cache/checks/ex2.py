@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 from workbook.judge.checklib import Ask, Result
+from workbook.words import counted
 
 from .common import check_end_to_end, close
 
@@ -75,7 +76,7 @@ def judge_pass(where: str, call: dict[str, Any], new: list[int], start: int, tok
             diagnosis = "recomputes-the-past"
         else:
             diagnosis = "prompt-in-pieces" if len(ids) < len(new) else "wrong-tokens-fed"
-        return Result.failed(diagnosis, f"{where} computes {len(ids)} positions; expected {len(new)}")
+        return Result.failed(diagnosis, f"{where} computes {counted(len(ids), 'position')}; expected {len(new)}")
     if ids != new:
         return Result.failed("wrong-tokens-fed", f"{where} computes the ids {ids}; expected {new}")
     want = list(range(start, start + len(new)))

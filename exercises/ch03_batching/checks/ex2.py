@@ -7,6 +7,7 @@ from typing import Any
 
 from workbook.judge.checklib import Ask, Result
 from workbook.judge.same import same
+from workbook.words import counted
 
 from .common import check_end_to_end
 
@@ -30,20 +31,21 @@ def judge_decode(prompt_len: int, max_tokens: int, late: int, got: list[Any]) ->
     limit = prompt_len + max_tokens - 1
     for cached_len, answer in zip(range(limit + 3), got, strict=True):
         want, known = prompt_len <= cached_len < limit, max(prompt_len, cached_len + 1 - late)
-        who = f"prompt of {prompt_len}, max_tokens {max_tokens}, {cached_len} positions computed, {known} ids known"
+        done = counted(cached_len, "position")
+        who = f"prompt of {prompt_len}, max_tokens {max_tokens}, {done} computed, {counted(known, 'id')} known"
         if type(answer) is not bool:
             message = f"{who}: can_decode is {answer!r}; expected {want}"
             return Result.failed("no-truth-value", message, section=REQUEST)
         if answer is not want:
             message = f"{who}: can_decode is {answer!r}; expected {want} (limit is {limit})"
-            if got == counted(prompt_len, limit, late, len(got)):
+            if got == by_ids_known(prompt_len, limit, late, len(got)):
                 message += "; input_ids grows with every sampled token, prompt_len stays"
                 return Result.failed("counts-sampled-tokens", message, section=REQUEST)
             return Result.failed(name_decode(want, cached_len, prompt_len), message, section=REQUEST)
     return Result.ok()
 
 
-def counted(prompt_len: int, limit: int, late: int, most: int) -> list[bool]:
+def by_ids_known(prompt_len: int, limit: int, late: int, most: int) -> list[bool]:
     """can_decode with len(input_ids) in the place of prompt_len."""
     return [max(prompt_len, n + 1 - late) <= n < limit for n in range(most)]
 
@@ -84,7 +86,7 @@ def judge_batch(ask: Ask, entries: list[Entry], *, move: bool = False) -> Result
     """One batch beside what it must be; the first field that differs is named."""
     want = expected_batch(entries)
     got = ask("batch", {"entries": [list(entry) for entry in entries], "move": move})
-    shown = ", ".join(f"{n} of {len(prompt)} tokens from {start} on" for prompt, start, n in entries)
+    shown = ", ".join(f"{n} of {counted(len(prompt), 'token')} from {start} on" for prompt, start, n in entries)
     for field, value in want.items():
         if not same(value, got[field]):
             name = WRONG_FIELD.get(field, f"wrong-{field}")

@@ -9,6 +9,7 @@ from typing import Any
 from minisgl_lite.engine.shadow import next_token
 from workbook.judge.checklib import Ask, Result
 from workbook.judge.drive import EOS, VOCAB, Traffic
+from workbook.words import counted
 
 from .common import check_end_to_end, plain, random_traffic
 
@@ -60,13 +61,15 @@ def name_stream(who: str, want: list[int], why: str, tokens: list[int], reason: 
         return Result.ok()
     if tokens[: len(want)] == want and len(tokens) > len(want):
         diagnosis = "stop-ignored" if why == "stop" else "one-token-too-many"
-        return Result.failed(diagnosis, f"{who}: {len(tokens)} tokens; expected {len(want)}, then {why!r}")
+        return Result.failed(diagnosis, f"{who}: {counted(len(tokens), 'token')}; expected {len(want)}, then {why!r}")
     if tokens == want and reason is None:
         return Result.failed("request-never-ends", f"{who}: has its {len(want)} tokens, but never ends with {why!r}")
     if tokens == want:
         return Result.failed("stop-reported-as-length", f"{who}: ends with {reason!r}; expected {why!r}")
     if tokens == want[: len(tokens)]:
-        return Result.failed("one-token-too-few", f"{who}: {len(tokens)} tokens, then {reason!r}; expected {len(want)}")
+        return Result.failed(
+            "one-token-too-few", f"{who}: {counted(len(tokens), 'token')}, then {reason!r}; expected {len(want)}"
+        )
     step = next(i for i, (a, b) in enumerate(zip(tokens, want, strict=False)) if a != b)
     return Result.failed("token-to-the-wrong-request", f"{who}: token {step} is {tokens[step]}; expected {want[step]}")
 
@@ -140,7 +143,7 @@ def check_one_batch_ahead(ask: Ask, rng: Random) -> Result:
             continue
         who = f"request {uid} ({prompt} prompt tokens, max_tokens {most}), two batches in flight"
         if got and got[-1][1] == "length" and len(got) < len(want):
-            message = f"{who}: ends with 'length' after {len(got)} tokens; expected {len(want)}"
+            message = f"{who}: ends with 'length' after {counted(len(got), 'token')}; expected {len(want)}"
             why = "cached_len counts what is planned; count the tokens that are there"
             return Result.failed("planned-taken-for-sampled", f"{message}. {why}")
         return Result.failed("wrong-one-batch-ahead", f"{who}: (token, reason) {got}; expected {want}")

@@ -6,6 +6,7 @@ from typing import Any
 
 from workbook.judge.checklib import Result
 from workbook.judge.same import same
+from workbook.words import counted
 
 
 def grow_args(size: int, reqs: list[list[Any]], batches: list[list[Any]], **changed: Any) -> dict[str, Any]:
@@ -81,7 +82,7 @@ def judge_counts(
     wrong = [uid for uid in held if too_many[uid]]
     if wrong:
         uid, size = wrong[0], args["page_size"]
-        message = f"{where} (pages of {size}): request {uid} holds {len(have[uid])} pages"
+        message = f"{where} (pages of {size}): request {uid} holds {counted(len(have[uid]), 'page')}"
         if uid in ends:
             message += f" for positions 0 .. {ends[uid] - 1}; expected {len(held[uid]) + missing[uid]}"
         return Result.failed(name_count(phase, uid, too_many, have, args), message)

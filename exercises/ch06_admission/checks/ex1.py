@@ -9,6 +9,7 @@ from typing import Any
 
 from workbook.judge.checklib import TIE_GAP, Ask, Result, compare_streams
 from workbook.judge.drive import EMPTY_BATCH, Traffic
+from workbook.words import counted
 
 from .common import Model, first_difference, seen_rounds, tight_traffic, told, tokens_of, up
 
@@ -46,7 +47,8 @@ def check_what_one_needs(ask: Ask, rng: Random) -> Result:
             if type(got) is not int:
                 return Result.failed("no-number", f"need returned {got!r}, not a number of pages")
             if got != want:
-                who = f"a prompt of {p}, {m} tokens at most, {c} positions stored in {one['h']} pages of {size}"
+                stored = f"{counted(c, 'position')} stored in {counted(one['h'], 'page')} of {size}"
+                who = f"a prompt of {p}, {counted(m, 'token')} at most, {stored}"
                 slug = next((name for name, term in MISTAKES if term(size, one) == got), "wrong-need")
                 return Result.failed(slug, f"{who}: need is {got}; expected {want}")
     return Result.ok(f"{3 * len(NEEDS)} requests")

@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 from workbook.judge.checklib import TIE_GAP, Ask, Result, compare_streams
+from workbook.words import counted
 
 
 def room_for(limit: int, prompt: int, wanted: int) -> int | None:
@@ -36,10 +37,11 @@ def judge_door(door: list[Any], seen: list[Any]) -> Result:
     if got is None:
         slug = "fitting-prompt-refused" if prompt == limit else "refused-instead-of-cut"
         slug = "pages-for-positions" if by_pages else slug
-        return Result.failed(slug, f"{where}: {want} tokens fit, but it was refused: {what}")
+        return Result.failed(slug, f"{where}: {counted(want, 'token')} fit, but it was refused: {what}")
     slug = "last-token-counted" if got == want - 1 else "cut-too-short" if got < want else "not-cut"
     slug = "pages-for-positions" if by_pages else slug
-    return Result.failed(slug, f"{where}: {got} tokens; expected {want}, which store {prompt + want - 1} positions")
+    said = f"{counted(got, 'token')}; expected {want}, which store {counted(prompt + want - 1, 'position')}"
+    return Result.failed(slug, f"{where}: {said}")
 
 
 def ask_doors(ask: Ask, doors: list[list[Any]]) -> Result:

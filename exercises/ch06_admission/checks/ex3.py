@@ -8,6 +8,7 @@ from typing import Any
 
 from workbook.judge.checklib import Ask, Result
 from workbook.judge.drive import EMPTY_BATCH, Traffic
+from workbook.words import counted
 
 from .common import Model, first_difference, plain, seen_rounds, tight_traffic, told
 
@@ -28,7 +29,7 @@ def judge_overtaking(ask: Ask, traffic: Traffic, bound: int) -> Result:
     if most and max(most.values()) > bound:
         uid = max(most, key=lambda u: most[u])
         slug = "queue-jumping" if bound == 0 else "overtaken-too-often"
-        return Result.failed(slug, f"{message}. Request {uid} has been overtaken {most[uid]} times")
+        return Result.failed(slug, f"{message}. Request {uid} has been overtaken {counted(most[uid], 'time')}")
     message += told_counts(traffic, have[:number])
     if round_ and expected and round_[0] == expected[0] == "prefill":
         return Result.failed(name_start(expected[1], round_[1]), message)

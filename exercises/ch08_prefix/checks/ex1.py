@@ -107,7 +107,7 @@ def judge_marks(where: str, seen: dict[str, Any], model: Model, used: dict[Text,
         what = f"{len(gone)} cached texts are gone" if gone else "texts are cached that should not be"
         return Result.failed("match-changes-what-is-cached", f"{where}: {what}")
     if seen["clock"] != model.time:
-        message = f"{where}: the clock is {seen['clock']} after {model.time} matches: each match moves it on by one"
+        message = f"{where}: after match {model.time} the clock is {seen['clock']}: each match moves it on by one"
         return Result.failed("clock-not-moved", message)
     for text, page, _, when, _ in sorted(seen["texts"], key=lambda entry: len(entry[0])):
         want = model.used[tuple(text)]

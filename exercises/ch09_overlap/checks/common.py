@@ -9,6 +9,7 @@ from typing import Any
 from minisgl_lite.engine.shadow import next_token
 from workbook.judge.checklib import TIE_GAP, Ask, Result, compare_streams
 from workbook.judge.drive import EOS, VOCAB, Traffic
+from workbook.words import counted
 
 NEW = 12
 
@@ -70,12 +71,16 @@ def judge_stream(uid: int, events: list[list[Any]], want: tuple[list[int], str],
     if len(reasons) > 1 or (reasons and events[-1][2] is None):
         return Result.failed("token-after-the-end", f"request {uid}: an event follows its last one: {events[-3:]}")
     if not reasons:
-        return Result.failed("never-ends", f"request {uid}: {len(tokens)} tokens, then nothing; expected {want[1]!r}")
+        return Result.failed(
+            "never-ends", f"request {uid}: {counted(len(tokens), 'token')}, then nothing; expected {want[1]!r}"
+        )
     if reasons == ["abort"] and may_abort:
         if tokens == want[0][: len(tokens)]:
             return Result.ok()
     elif reasons == ["abort"]:
-        return Result.failed("gives-up-too-early", f"request {uid}: aborted after {len(tokens)} tokens; it could go on")
+        return Result.failed(
+            "gives-up-too-early", f"request {uid}: aborted after {counted(len(tokens), 'token')}; it could go on"
+        )
     if (tokens, reasons) != (want[0], [want[1]]):
         message = f"request {uid}: {tokens}, {reasons[0]!r}; alone it has {want[0]}, {want[1]!r}"
         return Result.failed("wrong-tokens", message)

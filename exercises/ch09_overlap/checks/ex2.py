@@ -7,6 +7,7 @@ from typing import Any
 
 from workbook.judge.checklib import Ask, ProbeRaised, Result
 from workbook.judge.drive import VOCAB, Traffic
+from workbook.words import counted
 
 from .common import asked, judge_answers, judge_run, random_traffic
 
@@ -33,7 +34,7 @@ def check_one_ahead(ask: Ask, rng: Random) -> Result:
             want: list[list[Any]] = [["launch", number + 1]] if number < most else []
             want += [["wait", number]] if number else []
             have = steps[number]["log"] if number < len(steps) else []
-            told = f"one request of {most} tokens, step {number + 1}: {words(have)}; expected {words(want)}"
+            told = f"one request of {counted(most, 'token')}, step {number + 1}: {words(have)}; expected {words(want)}"
             if have != want:
                 return Result.failed(name_log(number, want, have, steps), told)
             events = [[0, 40, "length" if number == most else None]] if number else []
@@ -41,7 +42,9 @@ def check_one_ahead(ask: Ask, rng: Random) -> Result:
                 message = f"{told}. Its events are {steps[number]['events']}; expected {events}"
                 return Result.failed("events-not-returned", message)
         if len(steps) > most + 1:
-            message = f"one request of {most} tokens: has_work after {len(steps)} steps; done after {most + 1}"
+            message = (
+                f"one request of {counted(most, 'token')}: has_work after {len(steps)} steps; done after {most + 1}"
+            )
             return Result.failed("never-done", message)
     return Result.ok()
 

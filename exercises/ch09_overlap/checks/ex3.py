@@ -32,7 +32,7 @@ def judge_ops(ask: Ask, name: str, ops: list[list[Any]]) -> Result:
     untold: set[int] = set()
     caps: dict[int, int] = {}
     for number, (op, now) in enumerate(zip(ops, seen, strict=True)):
-        where = f"{name}: operation {number} ({' '.join(map(str, op))}), {now['committed']} batches settled"
+        where = f"{name}: operation {number} ({' '.join(map(str, op))}), batches settled: {now['committed']}"
         slug, message = judge_failure(op, before, now, untold, caps) or judge_holdings(now) or ("", "")
         if slug:
             return Result.failed(slug, f"{where}: {message}")
