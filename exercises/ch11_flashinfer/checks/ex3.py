@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 
 from workbook.judge.checklib import Ask, Result
+from workbook.words import counted
 
 from .brute import Case, Part, close, merged, partial, random_case
 from .common import check_end_to_end, judge_stream
@@ -39,7 +40,7 @@ def judge_partial(ask: Ask, told: str, case: Case, dtype: str = "float32") -> Re
     want = partial(case)
     if close(want.out, got["out"]) and close(want.lse, got["lse"]):
         return Result.ok()
-    sizes = f"q [{n}, {heads}, {dim}], {len(case.k)} keys of {len(case.k[0])} heads, seen {case.seen}"
+    sizes = f"q [{n}, {heads}, {dim}], {len(case.k)} keys of {counted(len(case.k[0]), 'head')}, seen {case.seen}"
     i, h = next((i, h) for i in range(n) for h in range(heads) if not same_head(want, got, i, h))
     expected = f"expected {want.out[i][h]}, lse {want.lse[i][h]}"
     first = f"query {i}, head {h}: {got['out'][i][h]}, lse {got['lse'][i][h]}; {expected}"

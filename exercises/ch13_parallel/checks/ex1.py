@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 from workbook.judge.checklib import TIE_GAP, Ask, Result, compare_streams
+from workbook.words import counted
 
 from .common import ORACLE_TOKENS, generated, stuck
 
@@ -205,10 +206,12 @@ def check_end_to_end(ask: Ask, rng: Random) -> Result:
     """The bundled model on two and on eight ranks, which share its four KV heads: Hugging Face's greedy tokens."""
     for size in (2, 8):
         prompts, got = generated(ask, rng, size)
-        if waiting := stuck(got, f"{size} ranks"):
+        if waiting := stuck(got, counted(size, "rank")):
             return waiting
         for one in got:
-            result = compare_streams(prompts, one["tokens"], bound=TIE_GAP, most=ORACLE_TOKENS, note=f"{size} ranks.")
+            result = compare_streams(
+                prompts, one["tokens"], bound=TIE_GAP, most=ORACLE_TOKENS, note=f"{counted(size, 'rank')}."
+            )
             if result.verdict == "failed":
                 return result
     return Result.ok("2 and 8 ranks")

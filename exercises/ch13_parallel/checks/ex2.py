@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 from workbook.judge.checklib import TIE_GAP, Ask, Result, compare_streams
+from workbook.words import counted
 
 from .common import ORACLE_TOKENS, generated, matrix, stuck, times
 
@@ -37,7 +38,8 @@ def judge_row(ask: Ask, rng: Random, size: int, bias: list[float] | None) -> Res
     weight, x = matrix(rng, outputs, 8), matrix(rng, tokens, 8)
     if bias is not None:
         bias = [float(rng.randint(1, 9)) for _ in range(outputs)]
-    what = f"row-parallel [{outputs}, 8]{'' if bias is None else ' with a bias'} on {size} ranks, x [{tokens}, 8]"
+    shape = f"[{outputs}, 8]{'' if bias is None else ' with a bias'}"
+    what = f"row-parallel {shape} on {counted(size, 'rank')}, x [{tokens}, 8]"
     got = ask_layer(ask, what, "row", size, weight, x, bias=bias)
     if isinstance(got, Result):
         return got
@@ -79,7 +81,7 @@ def check_embedding(ask: Ask, rng: Random) -> Result:
     for size, vocab in ((1, 5), (2, 6), (2, 7), (4, 9), (4, 5), (4, 12)):
         table = matrix(rng, vocab, 3, 1, 9)
         ids = [*range(vocab), 0, vocab - 1, rng.randrange(vocab)]
-        what = f"an embedding of {vocab} words on {size} ranks"
+        what = f"an embedding of {vocab} words on {counted(size, 'rank')}"
         got = ask_layer(ask, what, "embedding", size, table, ids)
         if isinstance(got, Result):
             return got
@@ -107,7 +109,7 @@ def check_head(ask: Ask, rng: Random) -> Result:
     for size, vocab, tokens in ((1, 5, 2), (2, 6, 1), (2, 6, 3), (2, 7, 3), (4, 9, 2), (4, 5, 3)):
         weight, hidden = matrix(rng, vocab, 4, -9, -1), matrix(rng, tokens, 4, 1, 5)
         want = times(hidden, weight)
-        what = f"a head of {vocab} words on {size} ranks, hidden [{tokens}, 4]"
+        what = f"a head of {vocab} words on {counted(size, 'rank')}, hidden [{tokens}, 4]"
         got = ask_layer(ask, what, "head", size, weight, hidden)
         if isinstance(got, Result):
             return got
@@ -142,7 +144,7 @@ def check_what_is_moved(ask: Ask, rng: Random) -> Result:
         ("embedding", matrix(rng, 7, 4, 1, 5), [0, 6, 3], (tokens * 4, 0)),
         ("head", matrix(rng, 7, 4, -5, -1), matrix(rng, tokens, 4), (0, tokens * 4)),
     ):
-        what = f"the {kind} layer on {size} ranks, {tokens} tokens"
+        what = f"the {kind} layer on {counted(size, 'rank')}, {tokens} tokens"
         got = ask_layer(ask, what, kind, size, weight, given)
         if isinstance(got, Result):
             return got
@@ -179,10 +181,12 @@ def check_end_to_end(ask: Ask, rng: Random) -> Result:
     """The bundled model on two and on four ranks: Hugging Face's greedy tokens on each of them."""
     for size in (2, 4):
         prompts, got = generated(ask, rng, size)
-        if waiting := stuck(got, f"{size} ranks"):
+        if waiting := stuck(got, counted(size, "rank")):
             return waiting
         for one in got:
-            result = compare_streams(prompts, one["tokens"], bound=TIE_GAP, most=ORACLE_TOKENS, note=f"{size} ranks.")
+            result = compare_streams(
+                prompts, one["tokens"], bound=TIE_GAP, most=ORACLE_TOKENS, note=f"{counted(size, 'rank')}."
+            )
             if result.verdict == "failed":
                 return result
     return Result.ok("2 and 4 ranks")

@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 from workbook.judge.checklib import TIE_GAP, Ask, Result, compare_streams
+from workbook.words import counted
 
 from .common import ORACLE_TOKENS, STUCK, generated, stuck
 
@@ -80,7 +81,7 @@ def judge_text(case: list[Plan], told: list[str], text: str) -> Result:
     field, rank = told[0], told[-1]
     mine, theirs = case[0][field], case[int(rank)].get(field)
     plans = f"{field} is {mine} on rank 0 and {theirs} on rank {rank}"
-    said = f"{len(case)} ranks, {plans}: {text!r}; expected the words {', '.join(told[:-1])} and rank {rank}"
+    said = f"{counted(len(case), 'rank')}, {plans}: {text!r}; expected the words {', '.join(told[:-1])} and rank {rank}"
     if not text:
         return Result.failed("difference-not-seen", said)
     if rank not in words(text) and any(str(later) in words(text) for later in range(int(rank) + 1, len(case))):
@@ -212,7 +213,7 @@ def check_random_streams(ask: Ask, rng: Random) -> Result:
         args = {**stream(rng), "pages": 40, "size": 1 + number % 3, "overlap": number % 2 == 1}
         plain = ask("schedules", {**args, "size": 1, "plain": True})["ranks"][0]
         got = ask("schedules", args)
-        what = f"a random stream on {args['size']} ranks"
+        what = f"a random stream on {counted(args['size'], 'rank')}"
         if waiting := stuck(got["ranks"], what):
             return waiting
         for rank, one in enumerate(got["ranks"]):
