@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import pickletools
 import secrets
 import signal
 import socket
@@ -53,7 +54,7 @@ def launch(config: EngineConfig, custom: Custom) -> Parts:
     if device.index is not None:
         raise ValueError(f"device is {str(device)!r}; with tp_size above 1, rank r takes device r: give the type only")
     require_backend(device.type)
-    names = ("model", "cache_type", "attention_backend")
+    names = ("model", "device", "cache_type", "attention_backend")
     given = {name: value for name in names if isinstance(value := getattr(config, name), str)}
     # of str itself: the other ranks do not have the classes of a caller's script
     config = replace(config, **{name: str.__str__(value) for name, value in given.items()})
@@ -98,7 +99,7 @@ def order_of(config: EngineConfig, custom: Custom) -> bytes:
         parts = pickle.dumps(custom)
     except Exception as error:
         raise ValueError(f"custom must reach the other ranks: name parts that can be imported ({error})") from None
-    if b"__main__" in parts:
+    if any(arg == "__main__" or str(arg).startswith("__main__ ") for _, arg, _ in pickletools.genops(parts)):
         raise ValueError("custom must reach the other ranks, which have no __main__: put its parts into a module")
     return pickle.dumps((config, custom))
 

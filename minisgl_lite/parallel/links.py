@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection, answer_challenge, deliver_challenge, wait
 from queue import SimpleQueue
@@ -138,15 +138,37 @@ def _line(sock: socket.socket) -> Connection:
     return Connection(sock.detach())
 
 
-def _greet(sock: socket.socket, key: bytes, arrived: SimpleQueue[tuple[int, Connection]]) -> None:
-    """In a thread for each caller: one that says nothing keeps nobody else waiting."""
-    line = _line(sock)
-    try:
-        deliver_challenge(line, key)
-        answer_challenge(line, key)
-        arrived.put((line.recv(), line))
-    except (AuthenticationError, EOFError, OSError):
-        line.close()
+class _Door:
+    """Where the other ranks come in. Each caller has a thread: one that says nothing keeps nobody else waiting."""
+
+    def __init__(self, key: bytes) -> None:
+        self.arrived: SimpleQueue[tuple[int, Connection]] = SimpleQueue()
+        self._key = key
+        self._strangers: set[socket.socket] = set()
+
+    def greet(self, sock: socket.socket) -> None:
+        """Begin to ask who it is; a rank is put into `arrived`, with its line."""
+        sock.setblocking(True)
+        twin = sock.dup()  # the line takes the socket itself
+        self._strangers.add(twin)
+        threading.Thread(target=self._ask, args=(_line(sock), twin), daemon=True, name="tp-greet").start()
+
+    def _ask(self, line: Connection, twin: socket.socket) -> None:
+        try:
+            deliver_challenge(line, self._key)
+            answer_challenge(line, self._key)
+            self.arrived.put((line.recv(), line))
+        except (AuthenticationError, EOFError, OSError):
+            line.close()
+        finally:
+            self._strangers.discard(twin)
+            twin.close()
+
+    def close(self) -> None:
+        """Cut off who has not said who it is; the threads end."""
+        for twin in list(self._strangers):
+            with suppress(OSError):
+                twin.shutdown(socket.SHUT_RDWR)
 
 
 def accept(
@@ -157,9 +179,9 @@ def accept(
     still: called several times a second, to raise when somebody will never call. Raises TimeoutError after `seconds`.
     """
     lines: dict[int, Connection] = {}
-    arrived: SimpleQueue[tuple[int, Connection]] = SimpleQueue()
+    door = _Door(key)
     until, patient = time.monotonic() + seconds, time.monotonic() + PATIENCE
-    with server:
+    with server, closing(door):
         server.settimeout(0.1)
         while len(lines) < count:
             still()
@@ -170,11 +192,9 @@ def accept(
                 log.warning("waiting for ranks %s: each must make the same LLM", missing)
                 patient = until
             with suppress(TimeoutError):
-                sock = server.accept()[0]
-                sock.setblocking(True)
-                threading.Thread(target=_greet, args=(sock, key, arrived), daemon=True, name="tp-greet").start()
-            while not arrived.empty():
-                rank, line = arrived.get()
+                door.greet(server.accept()[0])
+            while not door.arrived.empty():
+                rank, line = door.arrived.get()
                 lines[rank] = line
     return LeaderLink([lines[rank] for rank in range(1, count + 1)])
 

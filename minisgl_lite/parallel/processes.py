@@ -88,18 +88,18 @@ class Processes:
             return
         self._ending = True
         until = time.monotonic() + (GRACE if orderly else 0.0)
-        for process in self._processes:
-            try:
-                process.wait(max(0.0, until - time.monotonic()))
-            except subprocess.TimeoutExpired:
+        try:
+            for process in self._processes:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(max(0.0, until - time.monotonic()))
+        finally:  # Ctrl-C shortens the wait, and leaves nobody behind
+            for process in self._processes:
                 process.kill()
                 process.wait()
-            if process.stdin is not None:
-                with contextlib.suppress(OSError):
-                    process.stdin.close()
+            self.close_lifelines()
 
     def close_lifelines(self) -> None:
-        """In a fork: its copies would keep the ranks alive when their rank 0 is gone."""
+        """Close this process's ends. In a fork, its copies would keep the ranks alive when their rank 0 is gone."""
         for process in self._processes:
             if process.stdin is not None:
                 with contextlib.suppress(OSError):

@@ -22,6 +22,9 @@ from .processes import Processes
 from .same import difference, fingerprint
 from .torch_comm import CollectiveError, TorchCommunicator
 
+PARTING = 2.0
+"""Seconds for the thread in which the ranks meet to notice that they do not."""
+
 CHECK = "MINISGL_LITE_CHECK_RANKS"
 """Set this environment variable to 1, and every round is compared between the ranks before it runs."""
 
@@ -53,6 +56,7 @@ class Team:
         self._comm: TorchCommunicator | None = None
         self._near: NearSums | None = None
         self._runner: Any = None
+        self._meeting = threading.Thread()
 
     def build(self, config: EngineConfig, custom: Custom, seat: Seat, link: Link) -> Parts:
         """Join the others and build this rank's parts. Raises ValueError when they have other options or weights."""
@@ -85,7 +89,8 @@ class Team:
             except BaseException as error:
                 outcome.set_exception(error)
 
-        threading.Thread(target=run, daemon=True, name="tp-meet").start()
+        self._meeting = threading.Thread(target=run, daemon=True, name="tp-meet")
+        self._meeting.start()
         while not outcome.done():
             if self.broken is not None:
                 raise CollectiveError("another rank has ended")
@@ -122,5 +127,8 @@ class Team:
             self._near.close()
         if self._comm is not None:
             self._comm.close()
-        # its end of the store goes last, and takes along who may still be waiting there
+        # its end of the store goes last, and with it ends who may still be waiting there: a thread that woke up in C++
+        # when the interpreter is being taken apart would abort the process
         self._store = None
+        if self._meeting.ident is not None:
+            self._meeting.join(PARTING)

@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 import weakref
+from functools import partial
 
 import pytest
 
@@ -119,6 +120,29 @@ def test_a_rank_that_never_meets_the_others(folder, monkeypatch, how, told):
         start(folder)
 
 
+@pytest.mark.parametrize("how", ["raises", "stopped"])
+@posix
+def test_a_script_whose_ranks_never_meet_ends_as_scripts_do(folder, how):
+    """Not by an abort: a thread that waits in C++ must be gone when the interpreter is taken apart."""
+    script = f"""
+import importlib, os, signal, sys, threading
+importlib.import_module("minisgl_lite.parallel.group")
+from minisgl_lite import LLM
+from tests.ch13.test_troubles import Breaking
+sys.meta_path.insert(0, Breaking({how!r}))
+if {how!r} == "stopped":
+    threading.Timer(6.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    LLM({str(folder)!r}, device="cpu", tp_size=2)
+except (RuntimeError, KeyboardInterrupt) as error:
+    print(type(error).__name__)
+"""
+    done = run_script(script)
+    assert (done.returncode, done.stdout) == (0, "RankError\n" if how == "raises" else "KeyboardInterrupt\n"), (
+        done.stderr
+    )
+
+
 @posix
 def test_ctrl_c_while_the_ranks_meet(folder, monkeypatch):
     importlib.import_module("minisgl_lite.parallel.group")
@@ -145,6 +169,21 @@ def test_ctrl_c_twice_while_a_rank_is_stopped(folder):
     with soon(), pytest.raises(KeyboardInterrupt):
         llm.generate([[4, 5, 6]], LONG)
     llm.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+@posix
+def test_ctrl_c_while_close_waits_for_a_stopped_rank(folder):
+    """The wait ends, and so does the rank."""
+    llm = start(folder)
+    (pid,) = pids_of(llm)
+    os.kill(pid, signal.SIGSTOP)
+    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with soon(), pytest.raises(KeyboardInterrupt):
+        llm.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
 
 
 @posix
@@ -200,14 +239,20 @@ def test_values_of_a_script_reach_the_ranks_as_plain_ones(folder):
 import enum
 from minisgl_lite import LLM, SamplingParams
 class Mine(SamplingParams): pass
-class Words(str, enum.Enum): stop, cache = "no such text", "naive"
+class Words(str, enum.Enum): stop, cache, device = "no such text", "naive", "cpu"
 for size in (1, 2):
-    with LLM({str(folder)!r}, device="cpu", tp_size=size, cache_type=Words.cache) as llm:
+    with LLM({str(folder)!r}, device=Words.device, tp_size=size, cache_type=Words.cache) as llm:
         print([out.token_ids for out in llm.generate([[1, 2, 3]], Mine(max_tokens=5))])
 """
     done = run_script(script)
     first, second = done.stdout.splitlines()
     assert first == second, done.stderr
+
+
+def test_only_parts_of_a_script_are_refused(folder):
+    """Not texts that happen to contain the name."""
+    with start(folder, num_pages=100, custom=Custom(pages=partial(seven, note="x__main__y"))) as llm:
+        assert llm._parts.engine.pool.k.shape[1] == 7
 
 
 def test_parts_of_a_script_are_refused_by_name(folder):
@@ -222,7 +267,7 @@ LLM({str(folder)!r}, device="cpu", tp_size=2, custom=Custom(policy=Mine))
     assert "ValueError: custom must reach the other ranks, which have no __main__" in done.stderr
 
 
-def seven(most):
+def seven(most, note=""):
     return 7
 
 
