@@ -23,9 +23,9 @@ from ..config import EngineConfig
 from ..limits import context_length
 from ..models.checkpoint import Checkpoint, as_device, as_dtype, locate
 from ..models.config import ModelConfig
+from .calls import accept, call
 from .follow import follow
 from .lead import Lead
-from .links import accept, call
 from .parts import in_command
 from .processes import Processes
 from .shard import require_divisible

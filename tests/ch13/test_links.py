@@ -10,8 +10,9 @@ import pytest
 
 from minisgl_lite.core import Req, SamplingParams
 from minisgl_lite.kvcache.pages import OutOfPages
+from minisgl_lite.parallel.calls import accept, call
 from minisgl_lite.parallel.lead import Lead, LeadingLoop, LeadingScheduler
-from minisgl_lite.parallel.links import FollowerLink, LeaderLink, RankError, accept, call
+from minisgl_lite.parallel.links import FollowerLink, LeaderLink, RankError
 from minisgl_lite.parallel.torch_comm import CollectiveError
 from tests.helpers.ranks import Alone
 from tests.helpers.schedules import run, shadow
