@@ -285,4 +285,5 @@ def test_devices_without_collectives_are_refused(folder):
 def test_a_path_that_is_no_text_is_passed_over(folder, monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "path", [*sys.path, tmp_path])
     with start(folder) as llm:
-        llm.generate([[1, 2]], SamplingParams(max_tokens=2))
+        (out,) = llm.generate([[1, 2]], SamplingParams(max_tokens=2, ignore_eos=True))
+    assert len(out.token_ids) == 2
