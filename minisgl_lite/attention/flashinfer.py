@@ -14,6 +14,8 @@ from .layout import host_int32, page_indices, page_layout
 
 WORKSPACE_BYTES = 128 << 20
 """What FlashInfer's authors recommend for the partial results of long requests that are split over processors."""
+TILE = 128
+"""Most rows of a tile: query heads of one group, times queries, that a block of FlashInfer's threads has at once."""
 
 
 class Wrapper(Protocol):
@@ -39,10 +41,10 @@ class FlashInferAttention:
 
     def __init__(self, pool: KVPool) -> None:
         self.pool = pool
-        self.workspace = torch.zeros(WORKSPACE_BYTES, dtype=torch.uint8, device=pool.k.device)
         self.layers = list(zip(*(in_pages(part, pool.page_size).unbind(0) for part in (pool.k, pool.v)), strict=True))
         self._decode: dict[bool, BatchDecodeWithPagedKVCacheWrapper] = {}
-        self._prefill = BatchPrefillWithPagedKVCacheWrapper(self.workspace, backend="fa2")
+        self._prefill: BatchPrefillWithPagedKVCacheWrapper | None = None
+        self._workspace: torch.Tensor | None = None
         self._fetched = torch.cuda.Event()  # type: ignore[no-untyped-call]
 
     def prepare(self, inputs: StepInputs) -> FlashInferStep:
@@ -60,20 +62,35 @@ class FlashInferAttention:
         self._fetched.synchronize()
         wrapper: Wrapper
         if inputs.last is None:
-            wrapper = self._decode_wrapper(uses_tensor_cores(heads // kv_heads, len(counts)))
+            wrapper = self._decode_wrapper(uses_tensor_cores(heads // kv_heads, len(counts)), heads)
             wrapper.plan(ends, indices, last, *shape, **dtypes)
         else:
-            wrapper = self._prefill
+            wrapper = self._prefill_wrapper(heads)
             queries = host_int32([0, *accumulate(inputs.lens)])
             wrapper.plan(queries, ends, indices, last, *shape, causal=True, **dtypes)
         self._fetched.record()
         return wrapper
 
-    def _decode_wrapper(self, tensor_cores: bool) -> BatchDecodeWithPagedKVCacheWrapper:
+    def workspace(self, heads: int) -> torch.Tensor:
+        """The memory for partial results of `heads` query heads, uint8; made when it is first asked for. All wrappers
+        share it: they run one after the other.
+        """
+        if self._workspace is None:
+            (kv_heads, head_dim), device = self.pool.k.shape[2:], self.pool.k.device
+            needed = workspace_bytes(heads, kv_heads, head_dim, processors(device))
+            self._workspace = torch.zeros(needed, dtype=torch.uint8, device=device)
+        return self._workspace
+
+    def _decode_wrapper(self, tensor_cores: bool, heads: int) -> BatchDecodeWithPagedKVCacheWrapper:
         if tensor_cores not in self._decode:
-            wrapper = BatchDecodeWithPagedKVCacheWrapper(self.workspace, use_tensor_cores=tensor_cores)
+            wrapper = BatchDecodeWithPagedKVCacheWrapper(self.workspace(heads), use_tensor_cores=tensor_cores)
             self._decode[tensor_cores] = wrapper
         return self._decode[tensor_cores]
+
+    def _prefill_wrapper(self, heads: int) -> BatchPrefillWithPagedKVCacheWrapper:
+        if self._prefill is None:
+            self._prefill = BatchPrefillWithPagedKVCacheWrapper(self.workspace(heads), backend="fa2")
+        return self._prefill
 
 
 class FlashInferStep:
@@ -99,6 +116,26 @@ class FlashInferStep:
 def in_pages(part: torch.Tensor, page_size: int) -> torch.Tensor:
     """[layers, slots, kv_heads, head_dim] of a pool as [layers, pages, page_size, kv_heads, head_dim], a view."""
     return part.view(part.shape[0], -1, page_size, *part.shape[2:])
+
+
+def processors(device: torch.device) -> int:
+    """Streaming multiprocessors of a GPU."""
+    count: int = torch.cuda.get_device_properties(device).multi_processor_count
+    return count
+
+
+def most_pieces(kv_heads: int, processors: int) -> int:
+    """How many pieces FlashInfer's planner for tensor cores cuts a batch's rows into, at most; with more rows than that
+    it cuts none. Each piece is read once a KV head, by one block of threads, and it counts on two blocks a processor.
+    """
+    return 2 * processors // kv_heads
+
+
+def workspace_bytes(heads: int, kv_heads: int, head_dim: int, processors: int) -> int:
+    """Enough for every piece's output and log-sum-exp, float32. FlashInfer keeps room for a whole tile a piece, so
+    eight query heads a KV head need more than its authors recommend.
+    """
+    return max(WORKSPACE_BYTES, 4 * heads * most_pieces(kv_heads, processors) * TILE * (head_dim + 1))
 
 
 def uses_tensor_cores(group: int, entries: int) -> bool:

@@ -24,8 +24,8 @@ LONG = 2_000_000_000
 class Step:
     """A pool of random numbers, `entries` requests with random pages, and one batch over them."""
 
-    def __init__(self, page_size: int, phase: str, starts: list[int], lens: list[int], kv_heads=2, dim=64) -> None:
-        cuda, self.heads = torch.device("cuda"), 4
+    def __init__(self, page_size: int, phase: str, starts: list[int], lens: list[int], shape=(4, 2, 64)) -> None:
+        cuda, (self.heads, kv_heads, dim) = torch.device("cuda"), shape
         needed = [-(-(start + n) // page_size) for start, n in zip(starts, lens, strict=True)]
         self.pool = KVPool(2, sum(needed) + 1, page_size, kv_heads, dim, torch.bfloat16, cuda)
         self.pool.k.normal_()
@@ -81,6 +81,17 @@ def test_attention_equals_the_torch_backend(page_size, phase, starts, lens):
     step = Step(page_size, phase, starts, lens)
     want = step.run(TorchPagedAttention(step.pool))
     assert close(step.run(FlashInferAttention(step.pool)), want)
+
+
+@pytest.mark.parametrize("lens", [[9] * 20, [17], [100, 3, 9]])
+def test_the_workspace_is_large_enough_for_many_heads_a_kv_head(lens):
+    """Short chunks over long rows are what is cut into the most and the widest pieces: here 139 MB of them."""
+    from minisgl_lite.attention.flashinfer import WORKSPACE_BYTES, FlashInferAttention
+
+    step = Step(16, "prefill", [3000 + i for i in range(len(lens))], lens, shape=(64, 8, 128))
+    backend = FlashInferAttention(step.pool)
+    assert close(step.run(backend), step.run(TorchPagedAttention(step.pool)))
+    assert backend.workspace(64).numel() > WORKSPACE_BYTES
 
 
 def test_a_plan_is_not_overwritten_before_the_device_has_fetched_it():

@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from minisgl_lite import LLM, SamplingParams
 from minisgl_lite.core import NO_TOKEN, Batch, Req
 from minisgl_lite.engine.sampler import Sampler
+from minisgl_lite.kvcache.pool import KVPool
 from minisgl_lite.models.config import RopeConfig
 from minisgl_lite.models.rope import Rope, rotate
 from tests.helpers.checkpoints import make_checkpoint, random_prompts
@@ -197,6 +198,49 @@ def test_padding_touches_nothing_that_is_not_its_own(folder, page_size):
         rows = [row for row in range(9) if row not in [req.row for req in accounts]]
         assert (engine.tables.token_pool[rows] == 7).all()
         one.check_invariants()
+
+
+@pytest.mark.parametrize("shape", [(64, 8, 128), (8, 1, 64), (4, 2, 128)])
+@pytest.mark.parametrize("entries", [256, 72, 24])
+def test_one_plan_serves_all_steps_or_is_made_anew(shape, entries):
+    """The attention of a graph beside the torch backend, for rows that grow and shrink from step to step."""
+    from minisgl_lite.attention.flashgraph import FlashInferGraphAttention
+    from minisgl_lite.attention.flashinfer import FlashInferAttention
+    from minisgl_lite.attention.paged import TorchPagedAttention
+    from minisgl_lite.engine.capture import CudaCapture
+    from minisgl_lite.engine.slots import StepInputs
+
+    cuda, (heads, kv_heads, dim), size = torch.device("cuda"), shape, 16
+    pool = KVPool(1, entries * 20 + 1, size, kv_heads, dim, torch.bfloat16, cuda)
+    pool.k.normal_()
+    pool.v.normal_()
+    table = torch.randperm(entries * 20, device=cuda).view(entries, 20)
+    indices = torch.zeros(entries * 20, dtype=torch.int32, device=cuda)
+    attention = FlashInferGraphAttention(FlashInferAttention(pool), heads, torch.bfloat16, entries, indices)
+    rows, positions = torch.arange(entries, device=cuda), torch.zeros(entries, dtype=torch.int64, device=cuda)
+    qkv = [torch.randn(entries, h, dim, device=cuda).bfloat16() for h in (heads, kv_heads, kv_heads)]
+
+    def inputs(starts: list[int]) -> StepInputs:
+        slots = table[rows, positions // size] * size + positions % size
+        return StepInputs(
+            *(rows, positions, slots, rows, table, positions + 1),
+            *(tuple(starts), (1,) * len(starts), None, rows, positions),
+        )
+
+    def step() -> None:
+        out.copy_(attention.prepare(inputs([]))(0, *qkv))
+
+    out, draw = torch.zeros_like(qkv[0]), random.Random(entries)
+    with torch.inference_mode():
+        attention.plan([0] * entries)
+        replay = CudaCapture(cuda)(step)
+        for longest in (1, 300, 40, 319):
+            starts = [draw.randrange(longest) for _ in range(entries)]
+            attention.plan(starts)
+            positions.copy_(torch.tensor(starts))
+            replay()
+            want = TorchPagedAttention(pool).prepare(inputs(starts))(0, *qkv)
+            assert close(out, want)
 
 
 def test_capture_leaves_an_empty_pool_and_its_memory_comes_back(folder):
