@@ -9,7 +9,7 @@ from torch import nn
 
 from ..kvcache.pool import KVPool
 from ..models.decoder import Decoder, RMSNorm
-from .activation import silu_mul
+from .matvec import gated_linear, linear
 from .norm import add_rms_norm
 from .rope import rope_store
 
@@ -27,18 +27,24 @@ class PoolAttend(Protocol):
 class IntoNorm(Protocol):
     """From a block's last matrix product to the next block's input: add to the stream, in place, and normalise."""
 
-    def __call__(self, linear: nn.Module, x: torch.Tensor, stream: torch.Tensor, norm: RMSNorm) -> torch.Tensor:
-        """stream [T, hidden] += linear(x); returns the stream normalised, [T, hidden] in the weights' dtype."""
+    def __call__(self, layer: nn.Module, x: torch.Tensor, stream: torch.Tensor, norm: RMSNorm) -> torch.Tensor:
+        """stream [T, hidden] += layer(x); returns the stream normalised, [T, hidden] in the weights' dtype."""
         ...
 
 
-def into_norm(linear: nn.Module, x: torch.Tensor, stream: torch.Tensor, norm: RMSNorm) -> torch.Tensor:
+def product(layer: nn.Module, x: torch.Tensor) -> torch.Tensor:
+    """layer(x); a single row of a plain linear layer is read by a kernel of its own."""
+    out: torch.Tensor = linear(x, layer.weight, layer.bias) if type(layer) is nn.Linear else layer(x)
+    return out
+
+
+def into_norm(layer: nn.Module, x: torch.Tensor, stream: torch.Tensor, norm: RMSNorm) -> torch.Tensor:
     """The plain IntoNorm: the product, and a kernel for what follows."""
-    return add_rms_norm(linear(x), stream, norm.weight, norm.eps)
+    return add_rms_norm(product(layer, x), stream, norm.weight, norm.eps)
 
 
 class FusedDecoder:
-    """Runs a Decoder's layers with everything between two matrix products fused: 9 kernels a layer.
+    """Runs a Decoder's layers with everything between two matrix products fused: 9 kernels a layer, 8 for one row.
 
     It owns nothing: weights are the decoder's, so a sharding pass over the decoder holds here too. The sum that runs
     through the layers is kept in float32.
@@ -57,14 +63,14 @@ class FusedDecoder:
         stream = decoder.embed_tokens(ids).float()
         x = add_rms_norm(None, stream, first.weight, first.eps)
         for index, (layer, keys, values, next_norm) in enumerate(self._layers):
-            attention, mlp = layer.self_attn, layer.mlp
-            qkv = attention.qkv_proj(x)
+            attention, mlp, both = layer.self_attn, layer.mlp, layer.mlp.gate_up_proj
+            qkv = product(attention.qkv_proj, x)
             q = rope_store(attention, decoder.rope, qkv, positions, attend.out_loc, keys, values)
             seen = attend.over_pool(index, q).flatten(1)
             x = self._into_norm(attention.o_proj, seen, stream, layer.post_attention_layernorm)
-            x = self._into_norm(mlp.down_proj, silu_mul(mlp.gate_up_proj(x)), stream, next_norm)
+            x = self._into_norm(mlp.down_proj, gated_linear(x, both.weight, both.bias), stream, next_norm)
         return x
 
     def logits(self, hidden: torch.Tensor) -> torch.Tensor:
         """See CausalLM."""
-        return self.decoder.logits(hidden)
+        return product(self.decoder.lm_head, hidden)

@@ -11,7 +11,6 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 import torch
-import torch.nn.functional as F
 from torch import nn
 from torch.multiprocessing import reductions
 
@@ -97,10 +96,11 @@ class _SumIntoNorm:
     def __init__(self, sums: PeerSums) -> None:
         self._sums = sums
 
-    def __call__(self, linear: nn.Module, x: torch.Tensor, stream: torch.Tensor, norm: RMSNorm) -> torch.Tensor:
+    def __call__(self, layer: nn.Module, x: torch.Tensor, stream: torch.Tensor, norm: RMSNorm) -> torch.Tensor:
         from ..kernels.fused import into_norm
+        from ..kernels.matvec import linear
 
-        if x.shape[0] > self._sums.rows or linear.bias is not None:
-            return into_norm(linear, x, stream, norm)
-        part = F.linear(x, linear.weight)
+        if x.shape[0] > self._sums.rows or layer.bias is not None:
+            return into_norm(layer, x, stream, norm)
+        part = linear(x, layer.weight)
         return self._sums.add_rms_norm(part, stream, norm.weight, norm.eps)

@@ -110,11 +110,11 @@ def test_a_plan_is_not_overwritten_before_the_device_has_fetched_it():
     assert all(close(got, one) for got, one in zip(runs(backend), want, strict=True))
 
 
-@pytest.mark.parametrize("page_size", [1, 16])
+@pytest.mark.parametrize(("page_size", "running"), [(1, 8), (16, 8), (16, 1)])
 @pytest.mark.parametrize("kind", KINDS)
-def test_answers_of_random_checkpoints(tmp_path, kind, page_size):
+def test_answers_of_random_checkpoints(tmp_path, kind, page_size, running):
     make_checkpoint(tmp_path, kind, hidden_size=256, intermediate_size=192, eos_token_id=2, **KINDS[kind])
-    compare(tmp_path, random_prompts(16, 1, 60, seed=3), 24, page_size)
+    compare(tmp_path, random_prompts(16, 1, 60, seed=3), 24, page_size, running)
 
 
 @pytest.mark.parametrize("name", ["tiny", "smollm2"])
@@ -122,13 +122,14 @@ def test_answers_of_real_checkpoints(name):
     folder = BUNDLED["tiny"] if name == "tiny" else SMOLLM2
     if not folder.is_dir():
         pytest.skip("smollm2 was not fetched")
-    compare(folder, random_prompts(10, 5, 60, seed=5), 32, 16)
+    for running in (8, 1):
+        compare(folder, random_prompts(10, 5, 60, seed=5), 32, 16, running)
 
 
-def compare(folder, prompts, new, page_size) -> None:
-    reference = Reference(folder)
+def compare(folder, prompts, new, page_size, running) -> None:
+    reference, pages = Reference(folder), 4096 // page_size
     with LLM(
-        folder, dtype="bfloat16", device="cuda", page_size=page_size, num_pages=4096 // page_size, max_running_req=8
+        folder, dtype="bfloat16", device="cuda", page_size=page_size, num_pages=pages, max_running_req=running
     ) as llm:
         assert type(llm._parts.engine.attention).__name__ == "FlashInferAttention"
         outs = llm.generate(prompts, SamplingParams(max_tokens=new, ignore_eos=True))

@@ -50,6 +50,20 @@ def test_silu_times_up(size):
     assert close(silu_mul(both), F.silu(gate) * up)
 
 
+@pytest.mark.parametrize("size", [96, 576, 1024, 2560, 4096, 8704, 12288])
+@pytest.mark.parametrize("biased", [True, False])
+@pytest.mark.parametrize("rows", [1, 2])
+def test_a_single_row_times_a_matrix(size, biased, rows):
+    from minisgl_lite.kernels.matvec import gated_linear, linear
+
+    x, weight = torch.randn(rows, size, device="cuda").bfloat16(), torch.randn(130, size, device="cuda").bfloat16()
+    bias = torch.randn(130, device="cuda").bfloat16() * size**0.5 if biased else None
+    want = F.linear(x.float(), weight.float(), bias.float() if biased else None)
+    assert close(linear(x, weight, bias), want)
+    gate, up = want.chunk(2, -1)
+    assert close(gated_linear(x, weight, bias), F.silu(gate) * up)
+
+
 @pytest.mark.parametrize(("heads", "kv_heads", "dim"), [(4, 2, 64), (9, 3, 64), (16, 8, 128), (5, 1, 96)])
 @pytest.mark.parametrize("normed", [True, False])
 def test_head_norms_rope_and_store(heads, kv_heads, dim, normed):
