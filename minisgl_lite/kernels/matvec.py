@@ -73,13 +73,20 @@ def _launch(kernel: Any, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tens
     return out
 
 
+def is_vector(x: torch.Tensor, weight: torch.Tensor) -> bool:
+    """Whether these kernels take a product: one row, not none (no request samples from a chunk), and all contiguous."""
+    return x.shape[0] == 1 and x.is_contiguous() and weight.is_contiguous()
+
+
 def linear(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
     """F.linear of x [T, inputs] and a weight [outputs, inputs]; one row by a kernel of its own."""
-    return F.linear(x, weight, bias) if x.shape[0] > 1 else _launch(_linear, x, weight, bias, weight.shape[0])
+    if not is_vector(x, weight):
+        return F.linear(x, weight, bias)
+    return _launch(_linear, x, weight, bias, weight.shape[0])
 
 
 def gated_linear(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
     """silu(gate) * up, where `weight` has the rows of gate, then those of up: [T, inputs] -> [T, outputs / 2]."""
-    if x.shape[0] > 1:
+    if not is_vector(x, weight):
         return silu_mul(F.linear(x, weight, bias))
     return _launch(_gated, x, weight, bias, weight.shape[0] // 2)
