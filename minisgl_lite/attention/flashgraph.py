@@ -10,8 +10,9 @@ from flashinfer.decode import fast_decode_plan
 
 from ..engine.slots import StepInputs
 from ..kernels.pages import flatten_pages
-from .flashinfer import FlashInferAttention, most_pieces, processors, uses_tensor_cores
+from .flashinfer import FlashInferAttention, processors, uses_tensor_cores
 from .layout import host_int32, page_layout
+from .pieces import cuts_rows, most_pieces
 
 
 class FlashInferGraphAttention:
@@ -21,9 +22,9 @@ class FlashInferGraphAttention:
     lie in buffers of this object, and the graph itself fills them from page table and positions. Only the plan comes
     from the host: `plan` is called before every replay, and before the first run.
 
-    With more entries than the planner makes pieces no row is cut, whatever the rows' lengths. Then the plan is the same
-    for every step, there is nothing to merge, and nothing is to be done before a replay. FlashInfer in its graph mode
-    would merge nevertheless, one piece a row, and ask for a workspace that grows with the entries.
+    With as many entries as the planner makes pieces no row is cut, whatever the rows' lengths. Then the plan is the
+    same for every step, there is nothing to merge, and nothing is to be done before a replay. FlashInfer in its graph
+    mode may merge nevertheless, one piece a row, and ask for a workspace that grows with the entries.
     """
 
     def __init__(
@@ -40,16 +41,17 @@ class FlashInferGraphAttention:
         self._shape = (heads, kv_heads, head_dim, pool.page_size)
         self._dtypes = {"q_data_type": dtype, "kv_data_type": pool.k.dtype}
         self._fetched = torch.cuda.Event()  # type: ignore[no-untyped-call]
-        tensor_cores = uses_tensor_cores(heads // kv_heads, entries)
-        self._whole = tensor_cores and entries > most_pieces(kv_heads, processors(device))
+        group, pieces = heads // kv_heads, most_pieces(kv_heads, processors(device))
+        tensor_cores = uses_tensor_cores(group, entries)
+        self._whole = tensor_cores and not cuts_rows(entries, group, head_dim, pieces)
         self._wrapper = self._whole_rows(heads) if self._whole else self._cut_rows(heads, tensor_cores)
         self._planned = False
 
     def _cut_rows(self, heads: int, tensor_cores: bool) -> BatchDecodeWithPagedKVCacheWrapper:
-        return BatchDecodeWithPagedKVCacheWrapper(
-            self.backend.workspace(heads),
+        return self.backend.new_wrapper(
+            heads,
+            tensor_cores,
             use_cuda_graph=True,
-            use_tensor_cores=tensor_cores,
             paged_kv_indptr_buffer=self.ends,
             paged_kv_indices_buffer=self.indices,
             paged_kv_last_page_len_buffer=self.last,
@@ -59,7 +61,7 @@ class FlashInferGraphAttention:
         """Planned for good: a wrapper without graph mode keeps the tensors that it was planned with, if they are on
         its device.
         """
-        wrapper = BatchDecodeWithPagedKVCacheWrapper(self.backend.workspace(heads), use_tensor_cores=True)
+        wrapper = self.backend.new_wrapper(heads, tensor_cores=True)
         torch.arange(len(self.ends), out=self.ends)
         wrapper.plan(self.ends, self.indices, self.last, *self._shape, **self._dtypes, disable_split_kv=True)
         return wrapper

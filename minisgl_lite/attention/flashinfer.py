@@ -11,11 +11,7 @@ from flashinfer import BatchDecodeWithPagedKVCacheWrapper, BatchPrefillWithPaged
 from ..engine.slots import StepInputs
 from ..kvcache.pool import KVPool
 from .layout import host_int32, page_indices, page_layout
-
-WORKSPACE_BYTES = 128 << 20
-"""What FlashInfer's authors recommend for the partial results of long requests that are split over processors."""
-TILE = 128
-"""Most rows of a tile: query heads of one group, times queries, that a block of FlashInfer's threads has at once."""
+from .pieces import workspace_bytes
 
 
 class Wrapper(Protocol):
@@ -81,10 +77,17 @@ class FlashInferAttention:
             self._workspace = torch.zeros(needed, dtype=torch.uint8, device=device)
         return self._workspace
 
+    def new_wrapper(self, heads: int, tensor_cores: bool, **options: Any) -> BatchDecodeWithPagedKVCacheWrapper:
+        """A wrapper for decode steps. Its backend is named: left to themselves, some versions of FlashInfer take others
+        on some GPUs, whose plans cut rows in other ways and need other room.
+        """
+        return BatchDecodeWithPagedKVCacheWrapper(
+            self.workspace(heads), use_tensor_cores=tensor_cores, backend="fa2", **options
+        )
+
     def _decode_wrapper(self, tensor_cores: bool, heads: int) -> BatchDecodeWithPagedKVCacheWrapper:
         if tensor_cores not in self._decode:
-            wrapper = BatchDecodeWithPagedKVCacheWrapper(self.workspace(heads), use_tensor_cores=tensor_cores)
-            self._decode[tensor_cores] = wrapper
+            self._decode[tensor_cores] = self.new_wrapper(heads, tensor_cores)
         return self._decode[tensor_cores]
 
     def _prefill_wrapper(self, heads: int) -> BatchPrefillWithPagedKVCacheWrapper:
@@ -122,20 +125,6 @@ def processors(device: torch.device) -> int:
     """Streaming multiprocessors of a GPU."""
     count: int = torch.cuda.get_device_properties(device).multi_processor_count
     return count
-
-
-def most_pieces(kv_heads: int, processors: int) -> int:
-    """How many pieces FlashInfer's planner for tensor cores cuts a batch's rows into, at most; with more rows than that
-    it cuts none. Each piece is read once a KV head, by one block of threads, and it counts on two blocks a processor.
-    """
-    return 2 * processors // kv_heads
-
-
-def workspace_bytes(heads: int, kv_heads: int, head_dim: int, processors: int) -> int:
-    """Enough for every piece's output and log-sum-exp, float32. FlashInfer keeps room for a whole tile a piece, so
-    eight query heads a KV head need more than its authors recommend.
-    """
-    return max(WORKSPACE_BYTES, 4 * heads * most_pieces(kv_heads, processors) * TILE * (head_dim + 1))
 
 
 def uses_tensor_cores(group: int, entries: int) -> bool:

@@ -86,7 +86,8 @@ def test_attention_equals_the_torch_backend(page_size, phase, starts, lens):
 @pytest.mark.parametrize("lens", [[9] * 20, [17], [100, 3, 9]])
 def test_the_workspace_is_large_enough_for_many_heads_a_kv_head(lens):
     """Short chunks over long rows are what is cut into the most and the widest pieces: here 139 MB of them."""
-    from minisgl_lite.attention.flashinfer import WORKSPACE_BYTES, FlashInferAttention
+    from minisgl_lite.attention.flashinfer import FlashInferAttention
+    from minisgl_lite.attention.pieces import WORKSPACE_BYTES
 
     step = Step(16, "prefill", [3000 + i for i in range(len(lens))], lens, shape=(64, 8, 128))
     backend = FlashInferAttention(step.pool)
