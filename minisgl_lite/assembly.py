@@ -12,6 +12,7 @@ from .choices import CHOICES, find, require_here
 from .config import AttentionName, EngineConfig
 from .core import FinishReason
 from .custom import Custom as Custom
+from .custom import as_custom
 from .kvcache.pages import PageAllocator
 from .limits import allocate, context_length, default_attention, require_flashinfer, require_same
 from .scheduler.decode import DecodeManager
@@ -53,7 +54,7 @@ def assemble_scheduler(
 
     Imports no torch: with a virtual or a shadow engine as the runner, whole schedules run without tensors.
     """
-    custom = Custom() if custom is None else custom
+    custom = as_custom(custom)
     table, decode = TableManager(config.max_running_req), DecodeManager()
     cache = (custom.cache or find("cache_type", config.cache_type))(PageAllocator(num_pages, config.page_size))
     adder = custom.adder or find("adder")
@@ -85,12 +86,13 @@ class Parts:
 def assemble(config: EngineConfig, custom: Custom | None = None) -> Parts:
     """Load the checkpoint and build all parts of an engine; with tp_size above 1 those of rank 0, the others running.
 
-    Raises ValueError for sizes that contradict each other and NotImplementedError, naming the chapter, for options
-    that this tree does not have yet; both before weights are read where that is possible.
+    Raises ValueError for a custom that is none and for sizes that contradict each other, NotImplementedError, naming
+    the chapter, for options that this tree does not have yet; all before weights are read where that is possible.
     """
+    custom = as_custom(custom)
     refuse_absent(config)
     build = assemble_rank if config.tp_size == 1 else find("tp_size", "on")
-    parts: Parts = build(config, Custom() if custom is None else custom)
+    parts: Parts = build(config, custom)
     return parts
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from .scheduler.phase import PhasePolicy
 from .scheduler.scheduler import Scheduler
+from .values import shown
 
 
 @dataclass(frozen=True)
@@ -32,3 +33,16 @@ class Custom:
     around_chooser: Callable[[Any], Any] | None = None
     around_runner: Callable[[Any], Any] | None = None
     into_norm: Callable[[Any], Any] | None = None
+
+    def __post_init__(self) -> None:
+        """Raise ValueError naming the first part that cannot be called."""
+        for name, part in vars(self).items():
+            if not (part is None or callable(part)):
+                raise ValueError(f"Custom({name}) is {shown(part)}; it must be a class or function to call, or None")
+
+
+def as_custom(custom: Custom | None) -> Custom:
+    """None is a Custom that changes nothing. Raises ValueError for what is no Custom."""
+    if not (custom is None or isinstance(custom, Custom)):
+        raise ValueError(f"custom is {shown(custom)}; it must be a Custom or None")
+    return Custom() if custom is None else custom

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import pytest
 import torch
 
 from minisgl_lite import LLM, EngineConfig, SamplingParams
+from minisgl_lite.assembly import assemble_scheduler
+from minisgl_lite.custom import Custom
+from minisgl_lite.scheduler.phase import PrefillFirst
 from tests.helpers.scripts import scripted_llm
 
 COUNT = {i: i + 1 for i in range(31)}
@@ -110,6 +115,21 @@ def test_half_a_character():
 def test_options(options, words):
     with pytest.raises(ValueError, match=words):
         EngineConfig(**options)
+
+
+@pytest.mark.parametrize("custom", ["x", {"policy": PrefillFirst}, Custom])
+def test_what_is_no_custom_is_refused_before_anything_is_loaded(custom):
+    with pytest.raises(ValueError, match=r"^custom is .*; it must be a Custom or None$"):
+        LLM("no such folder", custom=custom)
+    with pytest.raises(ValueError, match=r"^custom is "):
+        assemble_scheduler(EngineConfig(), 8, lambda scheduler: None, custom)
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(Custom)])
+@pytest.mark.parametrize("part", [3, "radix", PrefillFirst()])
+def test_a_part_that_cannot_be_called(name, part):
+    with pytest.raises(ValueError, match=rf"^Custom\({name}\) is .*; it must be a class or function to call, or None$"):
+        Custom(**{name: part})
 
 
 @pytest.mark.parametrize(
