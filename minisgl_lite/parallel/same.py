@@ -1,10 +1,13 @@
-"""Whether all ranks were given the same: options and model. Chapter 13."""
+"""Whether all ranks were given the same: options, model and parts of their own. Chapter 13."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+
+from ..custom import Custom
 
 PIECE = 1 << 16
 """Bytes that are looked at, at the beginning and at the end of a file of weights."""
@@ -29,6 +32,22 @@ def fingerprint(model: object) -> str:
             file.seek(max(0, size - PIECE))
             digest.update(file.read())
     return digest.hexdigest()[:16]
+
+
+def described(custom: Custom) -> str:
+    """The parts of a Custom by the names of their classes and functions; "none" where there is none.
+
+    All that can be compared: two lambdas of one place have one name, whatever they have closed over.
+    """
+    given = {field: part for field, part in vars(custom).items() if part is not None}
+    return ", ".join(f"{field}={_name(part)}" for field, part in given.items()) or "none"
+
+
+def _name(part: object) -> str:
+    if isinstance(part, partial):
+        return f"partial({_name(part.func)})"
+    named = part if hasattr(part, "__qualname__") else type(part)
+    return f"{named.__module__}.{named.__qualname__}"
 
 
 def difference(told: Sequence[dict[str, str]]) -> str:

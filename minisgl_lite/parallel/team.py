@@ -19,7 +19,7 @@ from .links import LeaderLink, Link, RankError
 from .near import NearSums
 from .parts import rank_parts
 from .processes import Processes
-from .same import difference, fingerprint
+from .same import described, difference, fingerprint
 from .torch_comm import CollectiveError, TorchCommunicator
 
 PARTING = 2.0
@@ -59,8 +59,11 @@ class Team:
         self._meeting = threading.Thread()
 
     def build(self, config: EngineConfig, custom: Custom, seat: Seat, link: Link) -> Parts:
-        """Join the others and build this rank's parts. Raises ValueError when they have other options or weights."""
+        """Join the others and build this rank's parts. Raises ValueError when they have other options, weights or parts
+        of their own.
+        """
         ours = {"options": repr(replace(config, model="", device=None)), "model": fingerprint(config.model)}
+        ours["parts of its own"] = described(custom)
         wanted = os.environ.get(CHECK, "") not in ("", "0")
         problem, compare = link.exchange((ours, wanted), lambda told: (difference([a for a, _ in told]), told[0][1]))
         if problem:

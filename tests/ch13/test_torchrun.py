@@ -117,6 +117,20 @@ def test_ranks_with_other_options_are_refused(tmp_path, known):
     assert "rank 1 was given other options (EngineConfig(" in err
 
 
+@pytest.mark.slow
+def test_ranks_with_other_parts_of_their_own_are_refused(tmp_path, known):
+    """Their books would part ways, and one rank wait for a batch that the other does not run."""
+    script = (
+        "import os, sys; from minisgl_lite import LLM\n"
+        "from minisgl_lite.assembly import Custom; from minisgl_lite.scheduler.cache import CacheManager\n"
+        "custom = Custom(cache=CacheManager) if os.environ['RANK'] == '1' else None\n"
+        "LLM(sys.argv[1], device='cpu', tp_size=2, custom=custom)"
+    )
+    status, _, err = torchrun(tmp_path, script, known[0])
+    assert status != 0
+    assert "rank 1 was given other parts of its own (cache=minisgl_lite.scheduler.cache.CacheManager) than" in err
+
+
 def test_ranks_with_another_model_are_refused(tmp_path, known):
     """Of the same sizes: nothing else would tell, the tokens would be nonsense."""
     make_checkpoint(tmp_path / "other", "qwen2", seed=77, vocab_size=129)
