@@ -4,8 +4,8 @@
     python benchmarks/gpu_offline.py --ways 4             # the last row only
     python benchmarks/gpu_offline.py --shape 8b --ways 4 --no-offline
 
-The model is random: a folder in Hugging Face's form is written once, of Qwen3-0.6B's shape (or Qwen3-8B's). 256
-prompts of 100 to 1,024 ids below 10,000, outputs of 100 to 1,024 tokens, EOS ignored; medians.
+The model is random, of Qwen3-0.6B's shape (or another's), and made in memory: its tokens mean nothing. 256 prompts of
+100 to 1,024 ids below 10,000, outputs of 100 to 1,024 tokens, EOS ignored; medians.
 "ms a step" is the median time between two decode rounds of 1 and of 64 requests at about 230 positions each.
 """
 
@@ -17,7 +17,6 @@ import json
 import random
 import statistics
 import sys
-import tempfile
 import time
 from datetime import date
 from itertools import pairwise
@@ -26,18 +25,11 @@ from typing import Any
 
 import torch
 from common import machine
-from safetensors.torch import save_file
+from random_model import SHAPES, load
 
 from minisgl_lite import LLM, SamplingParams
+from minisgl_lite.assembly import Custom
 
-SHAPES: dict[str, dict[str, Any]] = {
-    "tiny": {"vocab_size": 2304, "hidden_size": 256, "intermediate_size": 640, "num_hidden_layers": 4,
-             "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 64, "tie_word_embeddings": True},
-    "0.6b": {"vocab_size": 151936, "hidden_size": 1024, "intermediate_size": 3072, "num_hidden_layers": 28,
-             "num_attention_heads": 16, "num_key_value_heads": 8, "head_dim": 128, "tie_word_embeddings": True},
-    "8b": {"vocab_size": 151936, "hidden_size": 4096, "intermediate_size": 12288, "num_hidden_layers": 36,
-           "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128, "tie_word_embeddings": False},
-}  # fmt: skip
 STEADY_KV, STEADY_ROUNDS = 230, 60
 
 
@@ -58,50 +50,6 @@ WAYS = [
     Way("+ CUDA graphs", OFF | {"attention_backend": "flashinfer", "cuda_graph_max_bs": 256}),
     Way("+ overlap", {"attention_backend": "flashinfer", "cuda_graph_max_bs": 256, "overlap": True}),
 ]
-
-
-def write_model(shape: str, folder: Path) -> Path:
-    """A Qwen3 of a shape with random bfloat16 weights, as config.json and model.safetensors."""
-    config = SHAPES[shape] | {
-        "architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "max_position_embeddings": 40960,
-        "eos_token_id": 2,
-        "rms_norm_eps": 1e-6, "rope_theta": 1e6, "hidden_act": "silu", "attention_bias": False,
-        "torch_dtype": "bfloat16",
-    }  # fmt: skip
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "config.json").write_text(json.dumps(config, indent=2), encoding="utf-8")
-    save_file(dict(random_weights(config)), folder / "model.safetensors")
-    return folder
-
-
-def random_weights(config: dict[str, Any]) -> Any:
-    """(name, tensor) for each tensor of a Qwen3."""
-    hidden, inner, dim = config["hidden_size"], config["intermediate_size"], config["head_dim"]
-    queries, keys = config["num_attention_heads"] * dim, config["num_key_value_heads"] * dim
-    generator = torch.Generator(place := "cuda" if torch.cuda.is_available() else "cpu").manual_seed(0)
-
-    def normal(*shape: int) -> torch.Tensor:
-        return torch.empty(shape, device=place).normal_(0, 0.02, generator=generator).bfloat16().cpu()
-
-    yield "model.embed_tokens.weight", normal(config["vocab_size"], hidden)
-    yield "model.norm.weight", torch.ones(hidden, dtype=torch.bfloat16)
-    if not config["tie_word_embeddings"]:
-        yield "lm_head.weight", normal(config["vocab_size"], hidden)
-    parts = {"self_attn.q_proj": (queries, hidden), "self_attn.k_proj": (keys, hidden),
-             "self_attn.v_proj": (keys, hidden), "self_attn.o_proj": (hidden, queries),
-             "mlp.gate_proj": (inner, hidden), "mlp.up_proj": (inner, hidden),
-             "mlp.down_proj": (hidden, inner)}  # fmt: skip
-    norms = {
-        "input_layernorm": hidden,
-        "post_attention_layernorm": hidden,
-        "self_attn.q_norm": dim,
-        "self_attn.k_norm": dim,
-    }
-    for layer in range(config["num_hidden_layers"]):
-        for name, shape in parts.items():
-            yield f"model.layers.{layer}.{name}.weight", normal(*shape)
-        for name, size in norms.items():
-            yield f"model.layers.{layer}.{name}.weight", torch.ones(size, dtype=torch.bfloat16)
 
 
 def workload(requests: int, vocab: int) -> tuple[list[list[int]], list[int]]:
@@ -136,20 +84,21 @@ def steady(llm: LLM, running: int, vocab: int) -> float:
     return statistics.median(gaps[:STEADY_ROUNDS])
 
 
-def measure(way: Way, model: Path, args: argparse.Namespace) -> dict[str, Any]:
+def measure(way: Way, args: argparse.Namespace) -> dict[str, Any]:
     """A row of the table: offline tokens/s greedy and sampled, ms a step at each number of running requests."""
     llm = LLM(
-        str(model),
+        args.shape,
+        custom=Custom(load=load),
         max_seq_len=2048 + 64,
         page_size=args.page_size,
         **({"num_pages": args.num_pages} if args.num_pages else {}),
         **way.options,
     )
-    vocab = SHAPES[args.shape]["vocab_size"]
+    vocab = llm._parts.checkpoint.config.vocab_size
     row: dict[str, Any] = {"way": way.name}
     if args.offline:
         prompts, lengths = workload(args.requests, vocab)
-        offline(llm, prompts[:64], [16] * 64, 0.6)
+        offline(llm, prompts[:64], [16] * len(prompts[:64]), 0.6)
         rates: dict[float, list[float]] = {0.0: [], 0.6: []}
         for repeat in range(1 if way.slow else args.repeats):
             for number, temperature in enumerate(rates):
@@ -175,7 +124,6 @@ def main() -> None:
     parser.add_argument(
         "--ways", type=int, nargs="+", choices=range(1, 5), default=range(1, 5), help="rows of the table"
     )
-    parser.add_argument("--folder", type=Path, help="where the model lies, or is to be written")
     parser.add_argument("--requests", type=int, default=256)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--running", type=int, nargs="*", default=[1, 64])
@@ -185,11 +133,7 @@ def main() -> None:
     parser.add_argument("--record", type=Path, help="write the table as JSON")
     args = parser.parse_args()
     print(machine())
-    folder = args.folder or Path(tempfile.gettempdir()) / f"minisgl-lite-random-{args.shape}"
-    if not (folder / "model.safetensors").exists():
-        print(f"writing a random model to {folder}", flush=True)
-        write_model(args.shape, folder)
-    rows = [measure(way, folder, args) for way in (WAYS[n - 1] for n in args.ways)]
+    rows = [measure(way, args) for way in (WAYS[n - 1] for n in args.ways)]
     titles = {"way": "way", "greedy": "greedy tokens/s", "sampled": "temperature 0.6 tokens/s"}
     titles |= {f"ms{n}": f"ms a step, {n} running" for n in args.running}
     print("\n| " + " | ".join(titles[name] for name in rows[0]) + " |\n|---|" + "--:|" * (len(rows[0]) - 1))

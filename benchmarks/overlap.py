@@ -26,40 +26,16 @@ from typing import Any, NamedTuple
 
 import torch
 from common import machine
+from random_model import SHAPES, load
 
 from minisgl_lite import LLM, SamplingParams
 from minisgl_lite.assembly import Custom
 from minisgl_lite.core import Batch
 from minisgl_lite.models.checkpoint import Checkpoint, as_device, as_dtype
-from minisgl_lite.models.config import ModelConfig
-from minisgl_lite.models.decoder import Decoder
 from minisgl_lite.scheduler.loop import Loop, Output, Runner
 from minisgl_lite.scheduler.overlap import OverlapLoop
 
 PROMPT, WARM, PROFILED, SHOWN = 128, 10, 10, 12
-SIZES = {
-    "tiny": {"vocab_size": 2304, "hidden_size": 256, "intermediate_size": 640, "num_layers": 4, "num_heads": 8,
-             "num_kv_heads": 4, "head_dim": 64},
-    "0.6b": {"vocab_size": 151936, "hidden_size": 1024, "intermediate_size": 3072, "num_layers": 28, "num_heads": 16,
-             "num_kv_heads": 8, "head_dim": 128},
-    "8b": {"vocab_size": 151936, "hidden_size": 4096, "intermediate_size": 12288, "num_layers": 36, "num_heads": 32,
-           "num_kv_heads": 8, "head_dim": 128},
-}  # fmt: skip
-
-
-def random_checkpoint(size: str, device: torch.device, dtype: torch.dtype, positions: int) -> Checkpoint:
-    """A Qwen3 of one of the SIZES with random weights."""
-    config = ModelConfig(
-        "Qwen3ForCausalLM", max_seq_len=positions, qk_norm=True, tie_word_embeddings=True, **SIZES[size]
-    )
-    torch.manual_seed(0)
-    decoder = Decoder(config, dtype, device)
-    for parameter in decoder.parameters():
-        if parameter.dim() == 1:
-            torch.nn.init.ones_(parameter)
-        else:
-            torch.nn.init.normal_(parameter, std=0.02)
-    return Checkpoint(config, decoder, None, dtype, device)
 
 
 class Timed:
@@ -203,7 +179,7 @@ def shown(rounds: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default=None)
-    parser.add_argument("--size", choices=SIZES, default=None)
+    parser.add_argument("--size", choices=SHAPES, default=None)
     parser.add_argument("--running", type=int, nargs="*", default=None)
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--repeats", type=int, default=3)
@@ -213,7 +189,7 @@ def main() -> None:
     cuda = device.type == "cuda"
     size, dtype = args.size or ("0.6b" if cuda else "tiny"), as_dtype("bfloat16" if cuda else "float32")
     positions = PROMPT + args.steps + WARM + PROFILED + 32
-    checkpoint = random_checkpoint(size, device, dtype, positions)
+    checkpoint = load(size, dtype, device, positions)
     print(machine())
     print(f"Qwen3 {size}, random weights, {dtype}, torch attention; {args.steps} rounds, median of {args.repeats} runs")
     print("| running | overlap | tokens/s | ms a round | idle between rounds | idle in all |")

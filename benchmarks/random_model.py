@@ -22,10 +22,13 @@ from minisgl_lite.parallel.comm import Communicator
 SHAPES: dict[str, tuple[int, int, int, int, int, int, int]] = {
     # hidden, intermediate, layers, query heads, KV heads, head_dim, vocabulary
     "tiny": (256, 640, 4, 8, 4, 64, 2304),
+    "0.6b": (1024, 3072, 28, 16, 8, 128, 151936),
     "8b": (4096, 12288, 36, 32, 8, 128, 151936),
     "14b": (5120, 17408, 40, 40, 8, 128, 151936),
     "32b": (5120, 25600, 64, 64, 8, 128, 151936),
 }
+TIED = ("tiny", "0.6b")
+"""Shapes of which embedding and output head are one matrix."""
 SUMS = 20
 
 measured: dict[int, dict[int, float]] = {}
@@ -36,7 +39,7 @@ def config_of(shape: str, positions: int) -> ModelConfig:
     hidden, inner, layers, heads, kv_heads, dim, vocab = SHAPES[shape]
     return ModelConfig(
         "Qwen3ForCausalLM", vocab, hidden, inner, layers, heads, kv_heads, dim, positions, qk_norm=True,
-        rope=RopeConfig(1e6), dtype="bfloat16",
+        rope=RopeConfig(1e6), tie_word_embeddings=shape in TIED, dtype="bfloat16",
     )  # fmt: skip
 
 
