@@ -1,4 +1,4 @@
-"""FlashInfer's decode attention inside a CUDA graph: buffers that never move, a plan before each replay. Chapter 12."""
+"""FlashInfer's decode attention inside a CUDA graph: buffers that never move, a plan before replays. Chapter 12."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class FlashInferGraphAttention:
 
     A graph repeats its kernels with the addresses that they had at capture. So page list, ends and last page lengths
     lie in buffers of this object, and the graph itself fills them from page table and positions. Only the plan comes
-    from the host: `plan` is called before every replay, and before the first run.
+    from the host: `plan` is called before every replay, and before the first run; it does nothing where no row is cut.
 
     With as many entries as the planner makes pieces no row is cut, whatever the rows' lengths. Then the plan is the
     same for every step, there is nothing to merge, and nothing is to be done before a replay. FlashInfer in its graph
