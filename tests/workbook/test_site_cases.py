@@ -189,6 +189,9 @@ def test_the_style_sheet_knows_drawn_text(root: Path, tmp_path: Path) -> None:
         assert any(name in each.split() for each in classes), name
     assert sum("language-text" in each.split() for each in classes) == 2
     assert ".language-text pre > code { white-space: pre;" in style
+    # at any width: a drawing that goes on below in the middle of its lines is none
+    at_any_width = style.split("@media")[0]
+    assert ".language-text:not(.nb-out) pre > code { white-space: pre;" in at_any_width
 
 
 def files(folder: Path) -> dict[str, bytes]:
