@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from .values import as_int, shown
 
 if TYPE_CHECKING:
+    import torch
+
     from .models.checkpoint import Checkpoint
 
 CacheType = Literal["naive", "radix"]
@@ -18,19 +20,30 @@ AttentionName = Literal["torch", "flashinfer", "triton"]
 
 @dataclass(frozen=True)
 class EngineConfig:
-    """What an engine is built from; see LLM for each option. None means: the best that is there.
+    """The options of an LLM.
 
-    model: "tiny", a folder, a Hub id or a checkpoint that is loaded already. dtype: a torch.dtype or its name.
-    num_pages: pages of the KV pool; a page spans all layers. max_running_req: rows of the page table.
-    max_seq_len: positions a request may have, at most the model's.
-    max_extend_tokens: prompt tokens a round may compute. tp_size: ranks that compute together, a process and a device
-    each; those that torchrun has started, else they are started. memory_ratio: share of the free device memory that
-    the KV pool may take, where num_pages is None.
+    Where None is allowed it means: the best that is there.
+
+        model              "tiny" (bundled), "smollm2", a folder, a Hub id, or a checkpoint that is loaded already
+        dtype              a torch.dtype or its name; None: float32 on a CPU, else the checkpoint's
+        device             a torch.device or its name; None: a CUDA GPU, else the CPU
+        page_size          positions that a page of the KV pool holds
+        num_pages          pages of the KV pool, each spanning all layers; None: as many as all rows could use, within
+                           memory_ratio on a GPU and 1 GiB on a CPU, but at least one full context
+        max_running_req    requests that run at the same time: rows of the page table
+        max_seq_len        positions that a request may have, prompt and answer; None: as many as the model knows
+        max_extend_tokens  prompt tokens that a round may compute
+        cache_type         "naive": K/V ends with its request; "radix": it is kept for requests that begin alike
+        overlap            whether a round is launched before the last one is settled
+        attention_backend  "torch": runs anywhere; "flashinfer": a CUDA GPU, in 16 bits; "triton"
+        cuda_graph_max_bs  the largest decode batch that is replayed as a CUDA graph; 0: none
+        tp_size            ranks that compute together, a process and a device each: those of torchrun, else started
+        memory_ratio       the share of a GPU's free memory that the KV pool may take, where num_pages is None
     """
 
     model: str | os.PathLike[str] | Checkpoint = "tiny"
-    dtype: Any = None
-    device: Any = None
+    dtype: torch.dtype | str | None = None
+    device: torch.device | str | None = None
     page_size: int = 1
     num_pages: int | None = None
     max_running_req: int = 256

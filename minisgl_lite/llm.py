@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from .answers import Answer, Answers, Completion, Piece
 from .assembly import Custom, assemble
-from .config import EngineConfig
+from .config import AttentionName, CacheType, EngineConfig
 from .core import Event, SamplingParams
 from .door import Door, Prompt
 from .driver import Driver
 from .trace import Round
 
 if TYPE_CHECKING:
+    import torch
+
     from .models.checkpoint import Checkpoint
 
 
@@ -30,16 +32,16 @@ class LLM:
     def __init__(
         self,
         model: str | os.PathLike[str] | Checkpoint = "tiny",
-        dtype: Any = None,
-        device: Any = None,
+        dtype: torch.dtype | str | None = None,
+        device: torch.device | str | None = None,
         page_size: int = 1,
         num_pages: int | None = None,
         max_running_req: int = 256,
         max_seq_len: int | None = None,
         max_extend_tokens: int = 8192,
-        cache_type: Any = None,
+        cache_type: CacheType | None = None,
         overlap: bool | None = None,
-        attention_backend: Any = None,
+        attention_backend: AttentionName | None = None,
         cuda_graph_max_bs: int | None = None,
         tp_size: int = 1,
         memory_ratio: float = 0.9,
@@ -47,16 +49,27 @@ class LLM:
         custom: Custom | None = None,
     ) -> None:
         """`custom` puts parts of your own in place of those that the options choose."""
-        options = dict(locals())
-        for name in ("self", "custom"):
-            del options[name]
-        self._parts = assemble(EngineConfig(**options), custom)
+        config = EngineConfig(
+            model=model,
+            dtype=dtype,
+            device=device,
+            page_size=page_size,
+            num_pages=num_pages,
+            max_running_req=max_running_req,
+            max_seq_len=max_seq_len,
+            max_extend_tokens=max_extend_tokens,
+            cache_type=cache_type,
+            overlap=overlap,
+            attention_backend=attention_backend,
+            cuda_graph_max_bs=cuda_graph_max_bs,
+            tp_size=tp_size,
+            memory_ratio=memory_ratio,
+        )
+        self._parts = assemble(config, custom)
         self._loop, self._scheduler = self._parts.schedule.loop, self._parts.schedule.scheduler
         self._books, self._answers = self._parts.books, Answers(self._parts.schedule.end)
         self._driver = Driver(self._parts.schedule, self._books, self._answers)
-        self._door = Door(self._parts)
-        self._next_uid = 0
-        self._closed = False
+        self._door, self._next_uid, self._closed = Door(self._parts), 0, False
 
     # ---- one batch of prompts -------------------------------------------------------------------------------------
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import subprocess
 import sys
 
@@ -27,6 +29,25 @@ def test_public_names():
     assert dir(minisgl_lite) == sorted(minisgl_lite.__all__)
     with pytest.raises(AttributeError, match="nothing"):
         _ = minisgl_lite.nothing
+
+
+def test_every_option_reaches_the_config(monkeypatch):
+    options = {name: p.default for name, p in inspect.signature(LLM).parameters.items() if name != "custom"}
+    assert options == {f.name: f.default for f in dataclasses.fields(EngineConfig)}
+    other = {"model": "x", "dtype": "float16", "device": "cpu", "page_size": 2, "num_pages": 3, "max_running_req": 4}
+    other |= {"max_seq_len": 5, "max_extend_tokens": 6, "cache_type": "naive", "overlap": False, "tp_size": 7}
+    other |= {"attention_backend": "torch", "cuda_graph_max_bs": 8, "memory_ratio": 0.5}
+    assert other.keys() == options.keys()
+
+    def caught(config, custom):
+        raise KeyError(config)
+
+    monkeypatch.setattr("minisgl_lite.llm.assemble", caught)
+    with pytest.raises(KeyError) as told:
+        LLM(**other)
+    assert told.value.args == (EngineConfig(**other),)
+    # and each is explained
+    assert all(f"\n        {name} " in EngineConfig.__doc__ for name in options)
 
 
 def test_decisions_run_without_torch():

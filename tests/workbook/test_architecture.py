@@ -27,7 +27,7 @@ TORCH_FREE = (
     "engine.shadow",
 )
 MAX_FILE, MAX_FUNCTION = 200, 40
-# the public interface documents every option: splitting it would hide them
+# the public interface spells out every option: splitting it would hide them
 LONGER = {"minisgl_lite/llm.py": 210}
 
 
