@@ -68,7 +68,7 @@ class EngineConfig:
         if graphs is not None and not (type(graphs) is int and graphs >= 0):
             raise ValueError(f"cuda_graph_max_bs is {shown(graphs)}; it must be 0 (off) or more")
         if not (isinstance(ratio, Real) and 0.0 < ratio <= 1.0):
-            raise ValueError(f"memory_ratio is {shown(ratio)}; it must be above 0 and at most 1")
+            raise ValueError(f"memory_ratio is {shown(ratio)}; it must be a number above 0 and at most 1")
         for name, values in (
             ("cache_type", ("naive", "radix")),
             ("attention_backend", ("torch", "flashinfer", "triton")),

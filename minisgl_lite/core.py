@@ -60,8 +60,8 @@ class SamplingParams:
         """Raise ValueError naming the field, its value and its limit; says nothing about what is implemented."""
         for name, sound, limit in (
             ("max_tokens", type(self.max_tokens) is int and self.max_tokens >= 1, "an integer of at least 1"),
-            ("temperature", isinstance(self.temperature, Real) and self.temperature >= 0.0, "at least 0"),
-            ("top_p", isinstance(self.top_p, Real) and 0.0 < self.top_p <= 1.0, "above 0 and at most 1"),
+            ("temperature", isinstance(self.temperature, Real) and self.temperature >= 0.0, "a number of at least 0"),
+            ("top_p", isinstance(self.top_p, Real) and 0.0 < self.top_p <= 1.0, "a number above 0 and at most 1"),
             ("top_k", type(self.top_k) is int and (self.top_k == -1 or self.top_k >= 1), "-1 (off) or at least 1"),
             ("ignore_eos", isinstance(self.ignore_eos, bool), "True or False"),
             ("stop_token_ids", ints(self.stop_token_ids) is not None, "a list of integers"),

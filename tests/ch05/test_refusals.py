@@ -38,7 +38,7 @@ class Four:
         ({"stop_token_ids": [1.5]}, r"stop_token_ids is \(1.5,\); it must be a list"),
         ({"ignore_eos": "no"}, "ignore_eos is 'no'; it must be True or False"),
         ({"ignore_eos": torch.ones(2)}, "ignore_eos is tensor.*; it must be True or False"),
-        ({"temperature": -(10**5000)}, "temperature is <int that cannot be shown>; it must be at least 0"),
+        ({"temperature": -(10**5000)}, "temperature is <int that cannot be shown>; it must be a number of at least 0"),
     ],
 )
 def test_parameters(changed, words):

@@ -114,8 +114,8 @@ def test_what_is_sampled_after_the_end_is_not_reported():
     [
         (hot(temperature=math.inf), "temperature is inf"),
         (hot(temperature=NAN), "temperature is nan"),
-        (hot(temperature="hot"), "temperature is 'hot'"),
-        (hot(temperature=-1.0), "temperature is -1.0; it must be at least 0"),
+        (hot(temperature="1"), "temperature is '1'; it must be a number of at least 0"),
+        (hot(temperature=-1.0), "temperature is -1.0; it must be a number of at least 0"),
         (hot(top_k=0), "top_k is 0"),
         (hot(top_k=2.5), "top_k is 2.5"),
         (hot(top_p=0.0), "top_p is 0.0"),
