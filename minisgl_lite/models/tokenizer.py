@@ -46,7 +46,8 @@ class HFTokenizer:
 
     def encode(self, text: str) -> list[int]:
         """See Tokenizer."""
-        return [int(token) for token in self.inner.encode(text)]
+        # not verbose: a text that is too long is refused where the context is known, in words that fit this engine
+        return [int(token) for token in self.inner.encode(text, verbose=False)]
 
     def decode(self, ids: Sequence[int]) -> str:
         """See Tokenizer."""
@@ -58,7 +59,7 @@ class HFTokenizer:
             raise CheckpointError(f"{self.inner.name_or_path}: the tokenizer has no chat template")
         text = self.inner.apply_chat_template(list(messages), tokenize=False, add_generation_prompt=True)
         # the template writes the special tokens itself
-        return [int(token) for token in self.inner.encode(text, add_special_tokens=False)]
+        return [int(token) for token in self.inner.encode(text, add_special_tokens=False, verbose=False)]
 
 
 def has_tokenizer(folder: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import huggingface_hub
@@ -103,3 +104,16 @@ def test_no_cuda_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert as_device(None) == torch.device("cpu")
     with pytest.raises(ValueError, match="no CUDA device"):
         as_device("cuda")
+
+
+def test_a_text_beyond_the_context_is_encoded_without_a_word():
+    """The engine refuses it with its own numbers; the tokenizer's warning speaks of another program."""
+    said = []
+    listener = logging.Handler()
+    listener.emit = said.append
+    logging.getLogger("transformers").addHandler(listener)
+    try:
+        assert len(load("tiny").encode("x " * 3000)) > 2048
+    finally:
+        logging.getLogger("transformers").removeHandler(listener)
+    assert [record.getMessage() for record in said] == []
