@@ -33,6 +33,9 @@ class KVPool:
         return 2 * layers * kv_heads * head_dim * dtype.itemsize
 
     def store(self, layer: int, slots: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> None:
-        """Write k, v [T, kv_heads, head_dim] into slots [T] of one layer. Slots are distinct."""
+        """Write k, v [T, kv_heads, head_dim] into slots [T] of one layer.
+
+        Slots are distinct, but for entries that pad a batch: those write the same numbers once more.
+        """
         self.k[layer].index_copy_(0, slots, k)
         self.v[layer].index_copy_(0, slots, v)
