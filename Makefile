@@ -24,7 +24,7 @@ setup: $(STAMP)
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Python 3.11 or newer is needed; '$(PYTHON)' is $$($(PYTHON) --version 2>&1). Try: make setup PYTHON=python3.11"; exit 1; }
-	@echo "== setup: installing the pinned environment into $(VENV) (a few minutes the first time)"
+	@echo "== setup: installing the pinned environment into $(VENV) (a few minutes the first time; pip says nothing until it is done)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --progress-bar off -c constraints.txt -e '.[dev,site]'
 	@touch $(STAMP)
