@@ -1,4 +1,4 @@
-"""The page "from lite to mini-sglang" names what is there."""
+"""Texts that list modules and symbols name what is there: the page "from lite to mini-sglang", the judge's map."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import workbook.judge
 from workbook.tree import ROOT
 
 PACKAGE = ROOT / "minisgl_lite"
@@ -51,3 +52,9 @@ ROWS = rows(ROOT / "docs/from-lite-to-mini-sglang.md")
 def test_our_side_of_the_mapping_is_there(name: str) -> None:
     # a part of PyTorch's that stands where others have a class of their own
     assert name in known() | {"nn.Linear"}
+
+
+def test_the_judges_map_has_every_module() -> None:
+    listed = re.findall(r"\w+", re.sub(r"\([^)]*\)", "", (workbook.judge.__doc__ or "").split("\n\n", 2)[2]))
+    modules = {path.stem for path in (ROOT / "workbook/judge").glob("*.py")} - {"__init__"}
+    assert sorted(modules - set(listed)) == []
