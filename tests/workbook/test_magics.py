@@ -101,7 +101,8 @@ def test_judge_shows_the_report(
     assert said.err == ""
     assert not [name for name in sys.modules if name.startswith("toy.")]
     for line, words in {
-        "%judge 09": "there is no exercise 09",
+        "%judge 09": "there is no exercise 09; chapters: 05",
+        "%judge 05.7": "there is no exercise 05.7; chapter 05 has 05.1",
         "%judge --watch": "never ends",
         "%judge '": "quot",
     }.items():

@@ -47,8 +47,9 @@ class Session:
         for name in names:
             hits = [p.exercise.id for p in places if name_matches(name, p.exercise.id)]
             if not hits:
-                there = ", ".join(p.exercise.id for p in places) or "none"
-                raise UsageError(f"there is no exercise {name}; exercises: {there}")
+                raise UsageError(
+                    f"there is no exercise {name}; {_what_there_is(name, [p.exercise.id for p in places])}"
+                )
             wanted.update(hits)
         return [place for place in places if place.exercise.id in wanted]
 
@@ -139,6 +140,14 @@ def _spoilt(report: Report, changed: Sequence[str]) -> Report:
     message += " is different, `git checkout -- exercises workbook minisgl_lite` restores it"
     fault = CheckReport("load", "failed", "changed-the-workbook", message)
     return dataclasses.replace(report, status="error", checks=(fault, *report.checks))
+
+
+def _what_there_is(name: str, ids: Sequence[str]) -> str:
+    """For whoever named an exercise that is not there: those of the same chapter, else the chapters."""
+    beside = [id_ for id_ in ids if name_matches(name.partition(".")[0], id_)]
+    if beside:
+        return f"chapter {beside[0].partition('.')[0]} has {', '.join(beside)}"
+    return f"chapters: {', '.join(dict.fromkeys(id_.partition('.')[0] for id_ in ids)) or 'none'}"
 
 
 def name_matches(name: str, id_: str) -> bool:
