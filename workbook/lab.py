@@ -22,6 +22,9 @@ from .spec import load_exercises
 from .student import create_missing, write_text
 from .tree import ROOT
 
+FEW = 4
+"""As many new files are named one by one."""
+
 
 def main(argv: Sequence[str] | None = None, root: Path = ROOT) -> int:
     """Make what is missing in `work/`, then start JupyterLab; its exit status, or 1 when the chapter is not there."""
@@ -32,7 +35,9 @@ def main(argv: Sequence[str] | None = None, root: Path = ROOT) -> int:
     copies = copy_notebooks(root)
     for name in copies:
         trust(root / name)
-    for name in [*copies, *create_missing(root)]:
+    made = [*copies, *create_missing(root)]
+    # the first time there are dozens, and Jupyter's own lines come behind them
+    for name in made if len(made) <= FEW else [f"{len(made)} files in work/: your notebooks and exercises"]:
         print(f"made {name}")
     notebook = choose(root, options.chapter)
     if notebook is None:
