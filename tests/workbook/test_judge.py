@@ -88,6 +88,16 @@ def test_traceback_shows_the_students_path_and_line(root: Path, capsys: pytest.C
     assert f"{FILE}:{number} in take: return self.missing" in capsys.readouterr().out
 
 
+def test_a_file_that_does_not_parse_is_not_sent_to_the_chapter(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    create_missing(root)
+    (root / FILE).write_text("def f(:\n", encoding="utf-8")
+    assert cli.main(["05.1"], root) == 1
+    out = capsys.readouterr().out
+    assert "does not parse: line 1" in out
+    assert "re-read" not in out
+    assert "--hint" not in out
+
+
 def test_hints_are_staged_and_recorded(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for text in ("Look at the head", "Stop at the first", "while head", "while head"):
         assert cli.main(["--hint", "05.1"], root) == 0

@@ -172,6 +172,8 @@ def _failure_lines(report: Report) -> list[str]:
         lines += ["traceback:", *(f"  {line}" for line in report.trace[-6:])]
     if report.printed.strip():
         lines += ["your code printed:", *(f"  | {line}" for line in report.printed.strip().splitlines()[-8:])]
+    if failed.name == "load":  # the file, not the idea: neither chapter nor hint would help
+        return [*lines, *notes]
     lines.append(f"re-read: chapter {exercise.chapter:02d}, {failed.section or exercise.section}")
     again = f"   the same inputs again: python judge.py {exercise.id} --seed {report.seed}"
     if not failed.diagnosis:  # those of a hidden check are a teacher's
