@@ -6,10 +6,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .answers import Completion as Completion
     from .config import EngineConfig as EngineConfig
     from .core import SamplingParams as SamplingParams
     from .llm import LLM as LLM
+    from .output_processor import Completion as Completion
 
 _EXPORTS = {"LLM": "llm", "Completion": "answers", "SamplingParams": "core", "EngineConfig": "config"}
 __all__ = ["LLM", "Completion", "EngineConfig", "SamplingParams"]

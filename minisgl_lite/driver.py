@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from .answers import Answer, Answers, Piece
+from tqdm import tqdm
+
 from .assembly import Schedule
 from .books import Books
 from .core import Event, InvariantError
+from .output_processor import Answer, OutputProcessor, Piece
 
 
 class Driver:
     """Starts requests, runs rounds until their answers are there, and lets go of those that nobody waits for."""
 
-    def __init__(self, schedule: Schedule, books: Books, answers: Answers) -> None:
-        self.loop, self.scheduler, self.books, self.answers = schedule.loop, schedule.scheduler, books, answers
+    def __init__(self, schedule: Schedule, books: Books, outputs: OutputProcessor) -> None:
+        self.loop, self.scheduler, self.books, self.outputs = schedule.loop, schedule.scheduler, books, outputs
         self.left: deque[Answer] = deque()
         """Of streams that nobody reads any more, to be forgotten."""
 
@@ -24,21 +26,34 @@ class Driver:
         with self.books:
             for answer in answers:
                 self.scheduler.submit(answer.req)
-                self.answers.add(answer)
+                self.outputs.add(answer)
 
     def round(self) -> list[Event]:
         """Run one round; its events, which have been handed out."""
         self.forget_left()
         with self.books:
             events = self.loop.step()
-            self.answers.sort(events)
+            self.outputs.sort(events)
         return events
 
-    def progress(self) -> None:
-        """Run a round for requests that wait for it; there must be something that it can do."""
+    def progress(self) -> int:
+        """Run a round for requests that wait for it; there must be something that it can do. Returns how many events
+        it had.
+        """
         before = (self.scheduler.launched, self.scheduler.committed)
-        if not self.round() and before == (self.scheduler.launched, self.scheduler.committed):
+        events = self.round()
+        if not events and before == (self.scheduler.launched, self.scheduler.committed):
             raise InvariantError("requests are waiting, but no round can be made")
+        return len(events)
+
+    def complete(self, answers: Sequence[Answer]) -> None:
+        """Run rounds until all of `answers` have ended; on a terminal, show progress after the first second."""
+        most = sum(answer.req.limit - answer.req.prompt_len + 1 for answer in answers)
+        with tqdm(total=most, desc="at most", unit="token", disable=None, leave=False, delay=1) as bar:
+            for answer in answers:
+                while answer.reason is None:
+                    bar.update(self.progress())
+        self.drain()
 
     def drain(self) -> None:
         """Settle what is still in flight when nobody waits for it any more."""
@@ -58,10 +73,10 @@ class Driver:
         with self.books:
             mine = {answer.req.uid for answer in answers if answer.reason is None}
             for answer in answers:
-                self.answers.discard(answer)
+                self.outputs.discard(answer)
             for uid in mine:
                 self.scheduler.abort(uid)
-            self.answers.sort([event for event in self.scheduler.take_notes() if event[0] not in mine])
+            self.outputs.sort([event for event in self.scheduler.take_notes() if event[0] not in mine])
 
     def forget_left(self) -> None:
         """Forget the answers of streams that were left while the books were open."""

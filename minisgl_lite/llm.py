@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from .answers import Answer, Answers, Completion, Piece
 from .assembly import Custom, assemble
 from .config import AttentionName, CacheType, EngineConfig
 from .core import Event, SamplingParams
-from .door import Door, Prompt
 from .driver import Driver
+from .input_processor import InputProcessor, Prompt
+from .output_processor import Answer, Completion, OutputProcessor, Piece
 from .trace import Round
 
 if TYPE_CHECKING:
@@ -67,9 +67,9 @@ class LLM:
         )
         self._parts = assemble(config, custom)
         self._loop, self._scheduler = self._parts.schedule.loop, self._parts.schedule.scheduler
-        self._books, self._answers = self._parts.books, Answers(self._parts.schedule.end)
-        self._driver = Driver(self._parts.schedule, self._books, self._answers)
-        self._door, self._next_uid, self._closed = Door(self._parts), 0, False
+        self._books, self._outputs = self._parts.books, OutputProcessor(self._parts.schedule.end)
+        self._driver = Driver(self._parts.schedule, self._books, self._outputs)
+        self._inputs, self._next_uid, self._closed = InputProcessor(self._parts), 0, False
 
     # ---- one batch of prompts -------------------------------------------------------------------------------------
 
@@ -80,17 +80,16 @@ class LLM:
 
         Every prompt is checked before the first is queued (ValueError). Events of requests that others submitted wait
         for the next `step`. When a forward pass raises while this call waits, even one that computes other requests
-        only, this call's requests are aborted and the exception goes on, unless all of them were complete.
+        only, this call's requests are aborted and the exception goes on, unless all of them were complete. What takes
+        more than a second shows progress on a terminal.
         """
         self._ready()
-        answers = [Answer(req, self._door.text(req)) for req in self._door.requests(prompts, params, self._next_uid)]
+        reqs = self._inputs.requests(prompts, params, self._next_uid)
+        answers = [Answer(req, self._inputs.text(req)) for req in reqs]
         self._next_uid += len(answers)
         try:
             self._driver.start(answers)
-            for answer in answers:
-                while answer.reason is None:
-                    self._driver.progress()
-            self._driver.drain()
+            self._driver.complete(answers)
         finally:
             self._driver.forget(answers)
         decode = self._parts.checkpoint.decode
@@ -106,8 +105,8 @@ class LLM:
         computes other requests only. Comes with chapter 10.
         """
         self._ready()
-        req = self._door.request(prompt, params, self._next_uid)
-        answer = Answer(req, self._door.streamed_text(req))
+        req = self._inputs.request(prompt, params, self._next_uid)
+        answer = Answer(req, self._inputs.streamed_text(req))
 
         def new_uid() -> int:
             self._ready()
@@ -124,15 +123,15 @@ class LLM:
         max_tokens is cut to what context and pool leave room for; the request then ends with "length".
         """
         self._ready()
-        uid = self._next_uid if uid is None else self._door.uid(uid)
-        if self._scheduler.in_use(uid) or self._answers.untold(uid):
+        uid = self._next_uid if uid is None else self._inputs.uid(uid)
+        if self._scheduler.in_use(uid) or self._outputs.untold(uid):
             raise ValueError(f"uid {uid} is in use by a request that has not ended yet")
-        req = self._door.request(prompt, params, uid)
-        text = self._door.text(req)
+        req = self._inputs.request(prompt, params, uid)
+        text = self._inputs.text(req)
         with self._books:
             self._scheduler.submit(req)
             if text is not None:
-                self._answers.add(Answer(req, text, awaited=False))
+                self._outputs.add(Answer(req, text, awaited=False))
             self._next_uid = max(self._next_uid, uid + 1)
         return uid
 
@@ -143,11 +142,11 @@ class LLM:
         """
         self._ready()
         self._driver.round()
-        return self._answers.collect()
+        return self._outputs.collect()
 
     def abort(self, uid: int) -> None:
         """End a request; the next step delivers (uid, None, "abort"), once. Unknown or ended: ignored."""
-        uid = self._door.uid(uid)
+        uid = self._inputs.uid(uid)
         with self._books:
             self._scheduler.abort(uid)
 
@@ -157,7 +156,7 @@ class LLM:
         if self._closed or self._books.broken:
             return False
         self._driver.forget_left()
-        return bool(self._answers.mailbox) or self._loop.has_work
+        return bool(self._outputs.mailbox) or self._loop.has_work
 
     # ---- looking inside -------------------------------------------------------------------------------------------
 

@@ -150,7 +150,7 @@ def test_a_stream_that_is_collected_in_a_step_is_aborted_after_it(part):
         assert [(uid, token) for uid, token, _ in events] == [(other, token) for token in range(97, 103)]
         llm.check_invariants()
         assert not llm._scheduler.live
-        assert llm._answers._open == {}
+        assert llm._outputs._open == {}
 
 
 def test_a_stream_that_another_thread_drops_is_aborted_at_the_next_call():

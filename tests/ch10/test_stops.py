@@ -102,7 +102,7 @@ def test_a_stop_string_ends_a_request_that_is_stepped():
         assert events == [(uid, 10, None), (uid, 11, None), (uid, 12, None), (uid, 13, "stop")]
         assert sum(len(r.entries) for r in llm.trace) == 5, "one wasted entry"
         assert (uid, "stop") in [end for r in llm.trace for end in r.finished]
-        assert llm._answers._open == {}
+        assert llm._outputs._open == {}
 
 
 def test_a_stop_string_at_the_limit_is_a_stop():

@@ -70,7 +70,7 @@ def test_two_streams_and_a_batch_in_turns():
         assert texts == [said(66, 20), said(67, 20)]
         events = [event for _ in range(30) if llm.has_work for event in llm.step()]
         assert [event[0] for event in events] == [other] * 4
-        assert llm._answers._open == {}
+        assert llm._outputs._open == {}
 
 
 @pytest.mark.parametrize("overlap", [True, False])
@@ -86,7 +86,7 @@ def test_whoever_stops_reading_aborts(overlap):
                 assert llm.step() == []
             llm.check_invariants()
         assert llm.generate([[66]], SamplingParams(max_tokens=5))[0].text == said(66, 5)
-        assert llm._answers._open == {}
+        assert llm._outputs._open == {}
 
 
 def test_an_abort_from_outside_ends_the_stream():
@@ -148,7 +148,7 @@ def test_two_hundred_requests_every_third_aborted_with_uids_that_return():
         while llm.has_work:
             step()
         assert checked == 200
-        assert llm._answers._open == {}
+        assert llm._outputs._open == {}
         llm.check_invariants()
 
 

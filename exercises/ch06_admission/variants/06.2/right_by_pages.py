@@ -1,7 +1,7 @@
 """right: asks the allocator's own formula"""
 
 
-class Door:
+class InputProcessor:
     def most_tokens(self, prompt_len: int, wanted: int) -> int:
         allocator = self.parts.schedule.scheduler.cache.allocator
         named = [(self.parts.max_seq_len, "context"), (allocator.num_tokens, "KV pool")]

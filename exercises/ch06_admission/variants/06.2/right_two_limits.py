@@ -1,7 +1,7 @@
 """right: one limit after the other"""
 
 
-class Door:
+class InputProcessor:
     def most_tokens(self, prompt_len: int, wanted: int) -> int:
         allocator, context = self.parts.schedule.scheduler.cache.allocator, self.parts.max_seq_len
         pool = allocator.num_pages * allocator.page_size

@@ -4,7 +4,7 @@ Always says that it is the context.
 """
 
 
-class Door:
+class InputProcessor:
     def most_tokens(self, prompt_len: int, wanted: int) -> int:
         pool = self.parts.schedule.scheduler.cache.allocator.num_tokens
         limit = min(self.parts.max_seq_len, pool)

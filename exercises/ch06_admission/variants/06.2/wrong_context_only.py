@@ -4,7 +4,7 @@ Looks at the context only: what the pool cannot hold waits for ever, and everybo
 """
 
 
-class Door:
+class InputProcessor:
     def most_tokens(self, prompt_len: int, wanted: int) -> int:
         limit = self.parts.max_seq_len
         if prompt_len > limit:

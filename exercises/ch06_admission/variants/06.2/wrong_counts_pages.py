@@ -4,7 +4,7 @@ Compares positions with pages: right as long as a page holds one.
 """
 
 
-class Door:
+class InputProcessor:
     def most_tokens(self, prompt_len: int, wanted: int) -> int:
         pool = self.parts.schedule.scheduler.cache.allocator.num_pages
         limit = min(self.parts.max_seq_len, pool)

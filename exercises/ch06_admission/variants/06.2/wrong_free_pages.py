@@ -4,7 +4,7 @@ Compares with what is free now, not with the whole pool.
 """
 
 
-class Door:
+class InputProcessor:
     def most_tokens(self, prompt_len: int, wanted: int) -> int:
         allocator = self.parts.schedule.scheduler.cache.allocator
         pool = allocator.free * allocator.page_size

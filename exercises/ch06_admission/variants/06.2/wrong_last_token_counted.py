@@ -4,7 +4,7 @@ Keeps a place for the last token, which is never stored.
 """
 
 
-class Door:
+class InputProcessor:
     def most_tokens(self, prompt_len: int, wanted: int) -> int:
         pool = self.parts.schedule.scheduler.cache.allocator.num_tokens
         limit = min(self.parts.max_seq_len, pool)

@@ -4,7 +4,7 @@ Refuses a prompt that fills the limit, as if its first token had to be stored.
 """
 
 
-class Door:
+class InputProcessor:
     def most_tokens(self, prompt_len: int, wanted: int) -> int:
         pool = self.parts.schedule.scheduler.cache.allocator.num_tokens
         limit = min(self.parts.max_seq_len, pool)

@@ -4,7 +4,7 @@ Looks at the pool only.
 """
 
 
-class Door:
+class InputProcessor:
     def most_tokens(self, prompt_len: int, wanted: int) -> int:
         limit = self.parts.schedule.scheduler.cache.allocator.num_tokens
         if prompt_len > limit:

@@ -4,7 +4,7 @@ Refuses whoever asks for more than fits, though an answer of fewer tokens would.
 """
 
 
-class Door:
+class InputProcessor:
     def most_tokens(self, prompt_len: int, wanted: int) -> int:
         pool = self.parts.schedule.scheduler.cache.allocator.num_tokens
         limit = min(self.parts.max_seq_len, pool)

@@ -1,19 +1,19 @@
-"""The door: what becomes a request, and what is refused before anything is queued. Chapter 05."""
+"""InputProcessor: what becomes a request, and what is refused before anything is queued. Chapter 05."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .answers import Text
 from .assembly import Parts
 from .choices import find
 from .core import Req, SamplingParams
+from .output_processor import Text
 from .values import as_int, in_order, ints, shown
 
 Prompt = str | Sequence[int]
 
 
-class Door:
+class InputProcessor:
     """Makes requests of prompts. Every refusal is a ValueError that names the value and its limit."""
 
     def __init__(self, parts: Parts) -> None:
@@ -40,7 +40,12 @@ class Door:
 
     def most_tokens(self, prompt_len: int, wanted: int) -> int:
         """`wanted`, cut to what context and pool leave room for; ValueError when the prompt is too long for either."""
-        raise NotImplementedError("exercise 06.2: write the body of Door.most_tokens")
+        pool = self.parts.schedule.scheduler.cache.allocator.num_tokens
+        limit = min(self.parts.max_seq_len, pool)
+        if prompt_len > limit:
+            which = "context" if limit == self.parts.max_seq_len else "KV pool"
+            raise ValueError(f"the prompt has {prompt_len} tokens; the {which} holds {limit}")
+        return min(wanted, limit - prompt_len + 1)
 
     def requests(
         self, prompts: Sequence[Prompt], params: SamplingParams | Sequence[SamplingParams] | None, first_uid: int

@@ -1,4 +1,4 @@
-"""Answers: what has come of the requests that a call waits for. Chapter 05."""
+"""OutputProcessor: what has come of the requests that a call waits for. Chapter 05."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Answer:
         return Completion(text, self.token_ids, self.reason, logprobs, self.req.error)
 
 
-class Answers:
+class OutputProcessor:
     """Sorts events: each request's answer takes its own, and what nobody waits for goes into the mailbox."""
 
     def __init__(self, end: Callable[[int, FinishReason], object]) -> None:
