@@ -4,7 +4,7 @@
 
 The virtual engine stands in for the forward pass, but the inputs are really built, as tensors. Medians over many steps,
 each beside the median of a calibration loop (1,000 list appends) that takes turns with them: ratios can be compared
-between machines, and on one machine between its moods.
+between machines, and on one machine from one hour to the next.
 """
 
 from __future__ import annotations

@@ -14,11 +14,13 @@ from ..engine.sampler import Sampler, filters_tokens, float_bits, report
 
 BLOCK = 4096
 
+# splitmix64's constants, as in engine.draw: a seed means the same draws on a CPU and on a GPU
 _GOLDEN: tl.constexpr = tl.constexpr(-7046029254386353131)
 _MIX_1: tl.constexpr = tl.constexpr(-4658895280553007687)
+_MIX_2: tl.constexpr = tl.constexpr(-7723592293110705685)
+# the smallest normal and the largest float32
 TINY: tl.constexpr = tl.constexpr(1.1754943508222875e-38)
 HUGE: tl.constexpr = tl.constexpr(3.4028234663852886e38)
-_MIX_2: tl.constexpr = tl.constexpr(-7723592293110705685)
 
 
 @triton.jit

@@ -8,6 +8,7 @@ one that adds to the stream and normalises takes the numbers as they come.
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -54,7 +55,7 @@ class NearSums:
                     buffers[rank] = mapped(handles[rank], rank, weight.device)
         except (OSError, RuntimeError) as error:
             problem = f"rank {self._rank}: {error}"
-        if problem := self._link.exchange(problem, max):
+        if problem := self._link.exchange(problem, first_problem):
             log.info("small sums go through NCCL too: %s", problem)
             return into_norm
         self._sums = PeerSums(self._rank, buffers)
@@ -69,6 +70,11 @@ class NearSums:
         """Let go of the others' memory. No step may run afterwards. May be called twice."""
         if self._sums is not None:
             self._sums.buffers.clear()
+
+
+def first_problem(told: Sequence[str]) -> str:
+    """What the first rank says that has one; "" when none has."""
+    return next((problem for problem in told if problem), "")
 
 
 def handle_of(tensor: torch.Tensor) -> Any:

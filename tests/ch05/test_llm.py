@@ -354,6 +354,31 @@ def test_the_default_pool_holds_at_least_one_context():
         assert llm._parts.engine.pool.k.dtype == torch.float32
 
 
+def test_generate_counts_its_tokens(monkeypatch):
+    """The bar's end is the most that may come; what comes is added round by round."""
+    told = []
+
+    class Bar:
+        def __init__(self, total, **options):
+            assert options["disable"] is None, "shown on a terminal only"
+            told.append(total)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            told.append("closed")
+
+        def update(self, count):
+            told.append(count)
+
+    monkeypatch.setattr("minisgl_lite.driver.tqdm", Bar)
+    with scripted_llm(COUNT) as llm:
+        outs = llm.generate([[1], [1, 2], [3]], [greedy(2), greedy(5), greedy(1)])
+    assert (told[0], told[-1]) == (8, "closed")
+    assert sum(told[1:-1]) == sum(len(out.token_ids) for out in outs) == 8
+
+
 def test_trace_outlives_generate():
     with scripted_llm(COUNT) as llm:
         llm.generate([[1]], greedy(2))
