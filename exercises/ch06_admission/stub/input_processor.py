@@ -1,13 +1,13 @@
-"""The door: what becomes a request, and what is refused before anything is queued. Chapter 05."""
+"""InputProcessor: what becomes a request, and what is refused before anything is queued. Chapter 05."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .output_processor import Text
 from .assembly import Parts
 from .choices import find
 from .core import Req, SamplingParams
+from .output_processor import Text
 from .values import as_int, in_order, ints, shown
 
 Prompt = str | Sequence[int]
