@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .llm import LLM as LLM
     from .output_processor import Completion as Completion
 
-_EXPORTS = {"LLM": "llm", "Completion": "answers", "SamplingParams": "core", "EngineConfig": "config"}
+_EXPORTS = {"LLM": "llm", "Completion": "output_processor", "SamplingParams": "core", "EngineConfig": "config"}
 __all__ = ["LLM", "Completion", "EngineConfig", "SamplingParams"]
 
 

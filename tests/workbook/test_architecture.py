@@ -21,7 +21,7 @@ TORCH_FREE = (
     "scheduler",
     "kvcache.pages",
     "kvcache.radix",
-    "answers",
+    "output_processor",
     "engine.lanes",
     "engine.virtual",
     "engine.shadow",
