@@ -15,6 +15,7 @@ from .values import shown
 class Custom:
     """Parts of your own in place of those that the options choose: factories, called as the assembly calls its own.
 
+    queue: comes with the adder that it can be served by; an adder alone gets a queue of whole prompts.
     load: as models.checkpoint.load. pages: pages that there is room for -> pages that the pool gets. around_chooser,
     around_runner: put something around the chooser, or around what runs batches. into_norm: decoder -> how fused
     kernels go from a product to the next norm, see kernels.fused. Where several ranks compute together, `pages`,
@@ -35,10 +36,14 @@ class Custom:
     into_norm: Callable[[Any], Any] | None = None
 
     def __post_init__(self) -> None:
-        """Raise ValueError naming the first part that cannot be called."""
+        """Raise ValueError naming the first part that cannot be called, and for a queue without an adder."""
         for name, part in vars(self).items():
             if not (part is None or callable(part)):
                 raise ValueError(f"Custom({name}) is {shown(part)}; it must be a class or function to call, or None")
+        if self.queue and not self.adder:
+            # in pieces, where the queue knows whole prompts only, a prompt would be lost half-way: rounds without end
+            need = "an adder as well, of whole prompts or in pieces as the queue is"
+            raise ValueError(f"Custom(queue) is {shown(self.queue)}; it needs {need}")
 
 
 def as_custom(custom: Custom | None) -> Custom:

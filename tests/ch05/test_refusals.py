@@ -11,6 +11,7 @@ from minisgl_lite import LLM, EngineConfig, SamplingParams
 from minisgl_lite.assembly import assemble_scheduler
 from minisgl_lite.custom import Custom
 from minisgl_lite.scheduler.phase import PrefillFirst
+from minisgl_lite.scheduler.prefill import PrefillAdder, PrefillManager
 from tests.helpers.scripts import scripted_llm
 
 COUNT = {i: i + 1 for i in range(31)}
@@ -130,6 +131,14 @@ def test_what_is_no_custom_is_refused_before_anything_is_loaded(custom):
 def test_a_part_that_cannot_be_called(name, part):
     with pytest.raises(ValueError, match=rf"^Custom\({name}\) is .*; it must be a class or function to call, or None$"):
         Custom(**{name: part})
+
+
+def test_a_queue_without_an_adder():
+    """The default adder may cut prompts up, which not every queue survives."""
+    with pytest.raises(ValueError, match=r"^Custom\(queue\) is .*PrefillManager.*; it needs an adder as well"):
+        Custom(queue=PrefillManager)
+    Custom(adder=PrefillAdder, queue=PrefillManager)
+    Custom(adder=PrefillAdder)
 
 
 @pytest.mark.parametrize(
