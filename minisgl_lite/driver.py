@@ -36,23 +36,22 @@ class Driver:
             self.outputs.sort(events)
         return events
 
-    def progress(self) -> int:
-        """Run a round for requests that wait for it; there must be something that it can do. Returns how many events
-        it had.
-        """
+    def progress(self) -> list[Event]:
+        """Run a round for requests that wait for it; there must be something that it can do. Returns its events."""
         before = (self.scheduler.launched, self.scheduler.committed)
         events = self.round()
         if not events and before == (self.scheduler.launched, self.scheduler.committed):
             raise InvariantError("requests are waiting, but no round can be made")
-        return len(events)
+        return events
 
     def complete(self, answers: Sequence[Answer]) -> None:
         """Run rounds until all of `answers` have ended; on a terminal, show progress after the first second."""
         most = sum(answer.req.limit - answer.req.prompt_len + 1 for answer in answers)
+        mine = {answer.req.uid for answer in answers}
         with tqdm(total=most, desc="at most", unit="token", disable=None, leave=False, delay=1) as bar:
             for answer in answers:
                 while answer.reason is None:
-                    bar.update(self.progress())
+                    bar.update(sum(uid in mine for uid, _, _ in self.progress()))
         self.drain()
 
     def drain(self) -> None:

@@ -355,7 +355,7 @@ def test_the_default_pool_holds_at_least_one_context():
 
 
 def test_generate_counts_its_tokens(monkeypatch):
-    """The bar's end is the most that may come; what comes is added round by round."""
+    """The bar's end is the most that may come; what comes is added round by round, others' tokens are not."""
     told = []
 
     class Bar:
@@ -374,6 +374,7 @@ def test_generate_counts_its_tokens(monkeypatch):
 
     monkeypatch.setattr("minisgl_lite.driver.tqdm", Bar)
     with scripted_llm(COUNT) as llm:
+        llm.submit([5], greedy(20))
         outs = llm.generate([[1], [1, 2], [3]], [greedy(2), greedy(5), greedy(1)])
     assert (told[0], told[-1]) == (8, "closed")
     assert sum(told[1:-1]) == sum(len(out.token_ids) for out in outs) == 8
