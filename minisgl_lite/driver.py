@@ -51,7 +51,9 @@ class Driver:
         with tqdm(total=most, desc="at most", unit="token", disable=None, leave=False, delay=1) as bar:
             for answer in answers:
                 while answer.reason is None:
-                    bar.update(sum(uid in mine for uid, _, _ in self.progress()))
+                    events = self.progress()
+                    if not bar.disable:
+                        bar.update(sum(uid in mine for uid, _, _ in events))
         self.drain()
 
     def drain(self) -> None:

@@ -359,6 +359,8 @@ def test_generate_counts_its_tokens(monkeypatch):
     told = []
 
     class Bar:
+        disable = False
+
         def __init__(self, total, **options):
             assert options["disable"] is None, "shown on a terminal only"
             told.append(total)
