@@ -20,30 +20,26 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from common import machine
-from random_model import copy_bandwidth
+from random_model import SHAPES, copy_bandwidth
 
-SHAPES = {  # hidden, intermediate, query heads, KV heads, of 128 each; a rank of two has half of all but hidden
-    "Qwen3-0.6B": (1024, 3072, 16, 8),
-    "Qwen3-8B": (4096, 12288, 32, 8),
-    "Qwen3-14B": (5120, 17408, 40, 8),
-    "half of Qwen3-14B": (5120, 8704, 20, 4),
-}
-VOCABULARY, CACHE = 151936, 300 << 20
+MODELS = {"Qwen3-0.6B": ("0.6b", 1), "Qwen3-8B": ("8b", 1), "Qwen3-14B": ("14b", 1), "half of Qwen3-14B": ("14b", 2)}
+"""What is measured: a shape, and on how many ranks; a rank of two has half of all but the hidden size."""
+CACHE = 300 << 20
 Product = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
-def products(shape: str) -> dict[str, tuple[int, int, Product, Product]]:
+def products(shape: str, ranks: int) -> dict[str, tuple[int, int, Product, Product]]:
     """By name: outputs, inputs, with cuBLAS, with the kernel for a row."""
     from minisgl_lite.kernels.activation import silu_mul
     from minisgl_lite.kernels.matvec import gated_linear, linear
 
-    hidden, inner, heads, kv_heads = SHAPES[shape]
+    hidden, inner, _, heads, kv_heads, dim, vocab = SHAPES[shape]
     rows = {
-        "q, k, v": ((heads + 2 * kv_heads) * 128, hidden),
-        "o": (hidden, heads * 128),
-        "gate, up": (2 * inner, hidden),
-        "down": (hidden, inner),
-        "vocabulary": (VOCABULARY // (2 if "half" in shape else 1), hidden),
+        "q, k, v": ((heads + 2 * kv_heads) * dim // ranks, hidden),
+        "o": (hidden, heads * dim // ranks),
+        "gate, up": (2 * inner // ranks, hidden),
+        "down": (hidden, inner // ranks),
+        "vocabulary": (vocab // ranks, hidden),
     }
     return {
         name: (*size, lambda x, w: silu_mul(F.linear(x, w)), gated_linear)
@@ -87,17 +83,17 @@ def table(rows: list[int], bandwidth: float) -> list[dict[str, Any]]:
     print("| model | product | weights | read µs | a row, ours µs |" + "".join(f" {n}, cuBLAS µs |" for n in rows))
     print("|---|---|--:|--:|--:|" + "--:|" * len(rows))
     lines = []
-    for shape in SHAPES:
-        for name, (outputs, inputs, library, ours) in products(shape).items():
+    for model, part in MODELS.items():
+        for name, (outputs, inputs, library, ours) in products(*part).items():
             size = 2 * outputs * inputs
             copies = max(3, min(64, CACHE // size))
             weights = [torch.randn(outputs, inputs, device="cuda").bfloat16() for _ in range(copies)]
             x = [torch.randn(n, inputs, device="cuda").bfloat16() for n in (1, *rows)]
             mine, *theirs = measure([(ours, x[0]), *((library, some) for some in x[1:])], weights)
             read = size / bandwidth * 1e6
-            lines.append({"model": shape, "product": name, "read": read, "ours": mine, "cublas": theirs})
+            lines.append({"model": model, "product": name, "read": read, "ours": mine, "cublas": theirs})
             cells = [f"{micros:.1f}" for micros in (read, mine, *theirs)]
-            print(f"| {shape} | {name} | {outputs:,} x {inputs:,} | {' | '.join(cells)} |", flush=True)
+            print(f"| {model} | {name} | {outputs:,} x {inputs:,} | {' | '.join(cells)} |", flush=True)
     return lines
 
 

@@ -17,8 +17,10 @@ from .activation import silu_mul
 
 
 @triton.jit
-def _dot(x, weight, row, inside, SIZE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
-    """x [SIZE] times ROWS rows of `weight`, float32; the sum over lanes comes last, once."""
+def _outputs(  # type: ignore[no-untyped-def]
+    x, weight, bias, row, inside, SIZE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr, BIAS: tl.constexpr
+):  # fmt: skip
+    """ROWS outputs of a linear layer, float32: x [SIZE] times these rows of `weight`, and their biases."""
     lane = tl.arange(0, BLOCK)
     total = tl.zeros([ROWS, BLOCK], tl.float32)
     for start in range(0, SIZE, BLOCK):
@@ -28,7 +30,11 @@ def _dot(x, weight, row, inside, SIZE: tl.constexpr, ROWS: tl.constexpr, BLOCK: 
         # every weight is read once: it need not push anything out of the cache
         part = tl.load(at, mask=inside[:, None] & there[None, :], other=0.0, eviction_policy="evict_first")
         total += part.to(tl.float32) * tl.load(x + column, mask=there, other=0.0).to(tl.float32)[None, :]
-    return tl.sum(total, 1)
+    # the sum over lanes comes last, once
+    value = tl.sum(total, 1)
+    if BIAS:
+        value += tl.load(bias + row, mask=inside, other=0.0).to(tl.float32)
+    return value
 
 
 @triton.jit
@@ -37,10 +43,7 @@ def _linear(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     inside = row < count
-    value = _dot(x, weight, row, inside, SIZE, ROWS, BLOCK)
-    if BIAS:
-        value += tl.load(bias + row, mask=inside, other=0.0).to(tl.float32)
-    tl.store(out + row, value, mask=inside)
+    tl.store(out + row, _outputs(x, weight, bias, row, inside, SIZE, ROWS, BLOCK, BIAS), mask=inside)
 
 
 @triton.jit
@@ -49,11 +52,8 @@ def _gated(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     inside = row < count
-    gate = _dot(x, weight, row, inside, SIZE, ROWS, BLOCK)
-    up = _dot(x, weight, count + row, inside, SIZE, ROWS, BLOCK)
-    if BIAS:
-        gate += tl.load(bias + row, mask=inside, other=0.0).to(tl.float32)
-        up += tl.load(bias + count + row, mask=inside, other=0.0).to(tl.float32)
+    gate = _outputs(x, weight, bias, row, inside, SIZE, ROWS, BLOCK, BIAS)
+    up = _outputs(x, weight, bias, count + row, inside, SIZE, ROWS, BLOCK, BIAS)
     tl.store(out + row, gate * tl.sigmoid(gate) * up, mask=inside)
 
 
