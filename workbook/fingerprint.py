@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 CHECKPOINT = "minisgl_lite/assets/tiny-qwen3"
+RECORDED = "benchmarks/recorded"
 _PACKAGES = ("minisgl_lite", "workbook", "tests")
 
 # run in the kernel after the last cell: the names of the repository's modules that were imported
@@ -22,14 +23,17 @@ def take(notebook: Any, root: Path, modules: Iterable[str]) -> dict[str, Any]:
 
     cells: a hash of its code cells with their tags (prose has no outputs). checkpoint: of the bundled model's files.
     modules: dotted name -> hash of its file, for those of `modules` that lie in the repository; a package's hash
-    covers the scripts and style sheets beside its `__init__.py` too.
+    covers the scripts and style sheets beside its `__init__.py` too. recorded: of the recorded runs, if a cell names
+    their folder.
     """
     found = {name: _module_hash(root, name) for name in sorted(modules)}
-    return {
+    parts = {
         "cells": _cells_hash(notebook),
         "checkpoint": _checkpoint_hash(root),
         "modules": {name: value for name, value in found.items() if value is not None},
     }
+    recorded = _recorded_hash(notebook, root)
+    return parts if recorded is None else parts | {"recorded": recorded}
 
 
 def changes(notebook: Any, root: Path) -> list[str]:
@@ -42,6 +46,8 @@ def changes(notebook: Any, root: Path) -> list[str]:
         found.append("its cells")
     if stored.get("checkpoint") != _checkpoint_hash(root):
         found.append("the checkpoint")
+    if stored.get("recorded") != _recorded_hash(notebook, root):
+        found.append("the recorded runs")
     return found + [name for name, value in sorted(stored["modules"].items()) if _module_hash(root, name) != value]
 
 
@@ -64,6 +70,17 @@ def _checkpoint_hash(root: Path) -> str | None:
         content = path.read_bytes()
         digest.update(path.name.encode("utf-8") + b"\0")
         digest.update(content if path.suffix == ".safetensors" else _lf(content))
+    return digest.hexdigest()
+
+
+def _recorded_hash(notebook: Any, root: Path) -> str | None:
+    """None where no cell reads a recorded run."""
+    folder = root / RECORDED
+    if not any(c.cell_type == "code" and f'"{folder.name}"' in c.source for c in notebook.cells):
+        return None
+    digest = hashlib.sha256()
+    for path in sorted(folder.glob("*.json")):
+        digest.update(path.name.encode("utf-8") + b"\0" + _lf(path.read_bytes()))
     return digest.hexdigest()
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from workbook.fingerprint import CHECKPOINT, changes, take
+from workbook.fingerprint import CHECKPOINT, RECORDED, changes, take
 
 MODULES = ["minisgl_lite", "minisgl_lite.core", "minisgl_lite.gone", "workbook.widgets"]
 
@@ -63,6 +63,19 @@ def test_each_cause_is_named(notebook: Any, root: Path) -> None:
 def test_a_tag_counts_as_part_of_a_cell(notebook: Any, root: Path) -> None:
     notebook.cells[1].metadata["tags"] = ["measured"]
     assert changes(notebook, root) == ["its cells"]
+
+
+def test_a_recorded_run_counts_where_a_cell_reads_one(notebook: Any, root: Path) -> None:
+    run = root / RECORDED / "run.json"
+    run.parent.mkdir(parents=True)
+    run.write_text('{"ms": 1}\n', encoding="utf-8")
+    assert changes(notebook, root) == []
+    notebook.cells[1].source = 'json.loads((ROOT / "benchmarks" / "recorded" / "run.json").read_text())'
+    notebook.metadata["minisgl_lite"] = {"fingerprint": take(notebook, root, MODULES)}
+    run.write_bytes(b'{"ms": 1}\r\n')
+    assert changes(notebook, root) == []
+    run.write_text('{"ms": 2}\n', encoding="utf-8")
+    assert changes(notebook, root) == ["the recorded runs"]
 
 
 @pytest.mark.parametrize("metadata", [{}, {"minisgl_lite": {}}, {"minisgl_lite": {"fingerprint": "x"}}])
