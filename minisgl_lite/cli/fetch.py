@@ -48,8 +48,16 @@ def fetch_smollm2() -> int:
     """Put SmolLM2-135M-Instruct into the user's cache, as an ordinary Hugging Face folder; 0 when it is there.
 
     Everything is made in a temporary folder beside its final place and moved there at the end: an interrupted fetch
-    leaves nothing behind, and a second one starts afresh.
+    leaves nothing behind, and a second one starts afresh. 1, and one line, when it cannot be had or kept.
     """
+    try:
+        return _fetch_once()
+    except OSError as error:
+        print(f"error: cannot write to the cache: {error.filename or SMOLLM2}: {error.strerror}", file=sys.stderr)
+        return 1
+
+
+def _fetch_once() -> int:
     if SMOLLM2.is_dir():
         print(f"smollm2 is there already: {SMOLLM2}")
         return 0

@@ -119,6 +119,16 @@ def test_a_fetch_that_fails_leaves_nothing(cache, monkeypatch, capsys, steps, st
     assert list(cache.parent.iterdir()) == []
 
 
+def test_a_cache_that_cannot_be_written_is_one_line(monkeypatch, capsys, tmp_path):
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    monkeypatch.setattr(fetch, "SMOLLM2", tmp_path / "file" / "minisgl_lite" / "smollm2")
+    assert fetch.fetch_smollm2() == 1
+    said = capsys.readouterr().err
+    assert said.startswith("error: cannot write to the cache: ")
+    assert str(tmp_path / "file") in said
+    assert said.count("\n") == 1
+
+
 def test_smollm2_before_it_is_fetched(monkeypatch, tmp_path):
     monkeypatch.setattr("minisgl_lite.models.checkpoint.SMOLLM2", tmp_path / "absent")
     with pytest.raises(CheckpointError, match="fetch smollm2"):

@@ -387,6 +387,7 @@ def test_trace_outlives_generate():
         llm.generate([[1]], greedy(2))
         llm.generate([[1]], greedy(3))
         assert [r.index for r in llm.trace] == list(range(5))
+        assert [[uid for uid, _, _ in r.entries] for r in llm.trace] == [[0]] * 2 + [[1]] * 3
 
 
 def test_what_ends_without_a_round_is_not_kept_for_ever():
