@@ -12,9 +12,11 @@ import torch
 
 import minisgl_lite
 from minisgl_lite import LLM, EngineConfig, SamplingParams
+from minisgl_lite.assembly import default_pages
 from minisgl_lite.choices import CHOICES
 from minisgl_lite.core import InvariantError
 from minisgl_lite.kvcache.pages import OutOfPages
+from minisgl_lite.kvcache.pool import KVPool
 from tests.helpers.scripts import scripted_llm
 
 COUNT = {i: i + 1 for i in range(31)}
@@ -190,6 +192,16 @@ def test_uids():
         assert llm.submit([1], greedy(1), uid=7) == 7
 
 
+def test_a_uid_is_in_use_while_its_last_event_waits_for_a_step():
+    with scripted_llm(COUNT) as llm:
+        llm.submit([1], greedy(1), uid=7)
+        llm.generate([[5]], greedy(3))
+        with pytest.raises(ValueError, match="uid 7 is in use"):
+            llm.submit([2], greedy(), uid=7)
+        assert llm.step() == [(7, 2, "length")]
+        assert llm.submit([2], greedy(1), uid=7) == 7
+
+
 def test_abort_is_delivered_once_and_unknown_ones_are_ignored():
     with scripted_llm(COUNT) as llm:
         a, b = llm.submit([1], greedy(9)), llm.submit([2], greedy(2))
@@ -264,6 +276,8 @@ def test_close():
     llm.submit([1], greedy())
     llm.close()
     llm.close()
+    assert not llm.has_work
+    assert not llm._scheduler.live
     for call in (lambda: llm.submit([1]), llm.step, lambda: llm.generate([[1]])):
         with pytest.raises(RuntimeError, match="closed"):
             call()
@@ -352,6 +366,17 @@ def test_the_default_pool_holds_at_least_one_context():
     with LLM(checkpoint, page_size=16, max_running_req=3) as llm:
         assert llm._parts.engine.pool.k.shape[1] == 3 * 64
         assert llm._parts.engine.pool.k.dtype == torch.float32
+
+
+def test_the_default_pool_takes_a_gibibyte_of_a_cpu_at_most_but_holds_one_context():
+    checkpoint = scripted_llm({})._parts.checkpoint
+    model = checkpoint.local
+    token = KVPool.bytes_per_token(model.num_layers, model.num_kv_heads, model.head_dim, checkpoint.dtype)
+    most = 2**30 // token
+    for size in (1, 16):
+        config = EngineConfig(page_size=size)
+        assert default_pages(config, checkpoint, most // 4) == 2**30 // (token * size)
+        assert default_pages(config, checkpoint, 3 * most) == -(-3 * most // size)
 
 
 def test_generate_counts_its_tokens(monkeypatch):

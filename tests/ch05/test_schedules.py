@@ -291,6 +291,21 @@ def test_the_trace_tells_how_things_stand_after_the_commit():
     assert (third.entries, third.waiting, third.free_pages, third.evictable_pages) == (((1, 0, 1),), 0, 10, 0)
 
 
+def test_the_trace_keeps_the_last_ten_thousand_rounds():
+    s = virtual(3, page_size=4096, max_running_req=1)
+    run(s, [(0, request(0, [1], 10_050))], most=20_000)
+    assert [r.index for r in s.recorder.rounds] == list(range(50, 10_050))
+
+
+def test_a_long_queue_is_counted_and_its_first_are_named():
+    s = virtual(100, max_running_req=1)
+    for uid in range(70):
+        s.scheduler.submit(request(uid, [1], 1))
+    s.loop.step()
+    (only,) = s.recorder.rounds
+    assert (only.waiting, only.waiting_uids) == (69, tuple(range(1, 65)))
+
+
 def test_batches_are_settled_in_launch_order():
     s = virtual(20)
     s.scheduler.submit(request(0, [1], 4))
