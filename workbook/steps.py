@@ -68,8 +68,8 @@ def check_chapters(root: Path, chapters: Sequence[int], cell_timeout: int = CELL
 def check_chapter(root: Path, chapter: int, stop: Event, cell_timeout: int = CELL_TIMEOUT) -> list[str]:
     """Build one chapter's tree in a temporary folder and run it, until `stop` is set; what failed.
 
-    Run are the imports of all its modules, and the chapter's own tests, notebook and exercises: those of earlier
-    chapters ran in smaller trees.
+    Run are the imports of all its modules, the chapter's own tests and notebook (those of earlier chapters ran in
+    smaller trees), and the reference solutions of all exercises up to it.
     """
     with tempfile.TemporaryDirectory(prefix="minisgl_lite-") as folder:
         tree = Path(folder).resolve() / "tree"

@@ -69,6 +69,12 @@ def test_budget_is_shared_by_whole_prompts_and_a_longer_one_runs_alone():
     assert notation(s) == "P[A,B] P[C] P[D] P[E]"
 
 
+def test_pages_that_a_round_has_spoken_for_are_not_promised_again():
+    s = virtual(6, custom=PROMPT_PAGES_ONLY)
+    run(s, [(0, request(uid, [5] * 4, 2)) for uid in range(2)])
+    assert notation(s) == "P[A] D[A] P[B] D[B]"
+
+
 def test_rows_bound_the_running_requests():
     s = virtual(100, max_running_req=3)
     run(s, [(0, request(uid, [5], 4)) for uid in range(8)])

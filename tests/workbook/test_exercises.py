@@ -16,6 +16,15 @@ from workbook.tree import ROOT
 PLACES = workplaces(ROOT)
 
 
+def test_no_chapter_is_without_notebook_tests_and_exercises() -> None:
+    """`steps check` runs what it finds in a tree: what has gone would not be missed there."""
+    last = max(int(path.name[:2]) for path in (ROOT / "chapters").glob("[0-9][0-9]_*"))
+    for chapter in range(1, last + 1):
+        for pattern in ("chapters/{}_*.md", "chapters/{}_*.ipynb", "tests/ch{}/test_*.py"):
+            assert list(ROOT.glob(pattern.format(f"{chapter:02d}"))), pattern.format(f"{chapter:02d}")
+        assert sum(place.exercise.chapter == chapter for place in PLACES) >= 2, chapter
+
+
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.exercise.id)
 def test_mistakes_and_another_answer_are_kept(place: Workplace) -> None:
     variants = load_variants(ROOT, load_bench(ROOT, place))
