@@ -45,16 +45,16 @@ def test_a_folder_that_may_not_be_looked_into(tmp_path: Path, monkeypatch: pytes
 
 def test_a_hub_id_is_downloaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
+    there = ["config.json", "model-00001-of-00002.safetensors", "chat_template.jinja"]
+    others = ["pytorch_model.bin", "original/model.safetensors", "onnx/config.json", "consolidated.safetensors"]
 
     def download(name: str, **options: list[str]) -> str:
-        asked.append((name, options["allow_patterns"]))
+        asked.append((name, list(huggingface_hub.utils.filter_repo_objects([*there, *others], **options))))
         return str(tmp_path)
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
     assert locate("someone/some-model") == tmp_path
-    assert asked[0][0] == "someone/some-model"
-    assert "*.safetensors" in asked[0][1]
-    assert not any("bin" in pattern for pattern in asked[0][1])
+    assert asked == [("someone/some-model", there)]
 
 
 def test_a_hub_that_does_not_answer_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

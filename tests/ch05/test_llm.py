@@ -160,7 +160,11 @@ def test_one_bad_prompt_queues_none():
 
 @pytest.mark.parametrize(
     ("prompts", "params", "words"),
-    [("text", greedy(), "one string"), ([[1], [2]], [greedy()], "2 prompts, but 1 sampling params")],
+    [
+        ("text", greedy(), "one string"),
+        ([[1], [2]], [greedy()], "2 prompts, but 1 sampling params"),
+        ([[1], [2]], [greedy()] * 3, "2 prompts, but 3 sampling params"),
+    ],
 )
 def test_generate_needs_lists(prompts, params, words):
     with scripted_llm(COUNT) as llm, pytest.raises(ValueError, match=words):
