@@ -14,7 +14,7 @@ from .core import FinishReason
 from .custom import Custom as Custom
 from .custom import as_custom
 from .kvcache.pages import PageAllocator
-from .limits import allocate, context_length, default_attention, require_flashinfer, require_same
+from .limits import allocate, context_length, default_attention, require_flashinfer, require_model, require_same
 from .scheduler.decode import DecodeManager
 from .scheduler.loop import Loop, Runner
 from .scheduler.phase import PrefillFirst
@@ -91,6 +91,7 @@ def assemble(config: EngineConfig, custom: Custom | None = None) -> Parts:
     """
     custom = as_custom(custom)
     refuse_absent(config)
+    require_model(config)
     build = assemble_rank if config.tp_size == 1 else find("tp_size", "on")
     parts: Parts = build(config, custom)
     return parts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
@@ -14,6 +15,14 @@ if TYPE_CHECKING:
     from .models.checkpoint import Checkpoint
 
 T = TypeVar("T")
+
+
+def require_model(config: EngineConfig) -> None:
+    """Raise ValueError where the model is neither a name, nor a path, nor a loaded checkpoint."""
+    from .models.checkpoint import Checkpoint
+
+    if not isinstance(config.model, str | os.PathLike | Checkpoint):
+        raise ValueError(f"model is {shown(config.model)}; it must be a name, a folder or a loaded checkpoint")
 
 
 def require_same(config: EngineConfig, checkpoint: Checkpoint) -> None:

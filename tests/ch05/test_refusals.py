@@ -118,6 +118,15 @@ def test_options(options, words):
         EngineConfig(**options)
 
 
+@pytest.mark.parametrize("model", [None, 5, b"tiny", ["tiny"]])
+@pytest.mark.parametrize("ranks", [{}, {"tp_size": 2}])
+def test_what_is_no_model(model, ranks):
+    with pytest.raises(
+        (ValueError, NotImplementedError), match=r"^model is .*; it must be a name, a folder|chapter 13"
+    ):
+        LLM(model, **ranks)
+
+
 @pytest.mark.parametrize("custom", ["x", {"policy": PrefillFirst}, Custom])
 def test_what_is_no_custom_is_refused_before_anything_is_loaded(custom):
     with pytest.raises(ValueError, match=r"^custom is .*; it must be a Custom or None$"):

@@ -270,6 +270,8 @@ def test_the_shadow_engine_catches_a_page_given_back_early():
         (lambda s, r: s.decode.running.reverse(), "not in uid order"),
         (lambda s, r: s.live.pop(r.uid), "still in the decode set"),
         (lambda s, r: setattr(r, "cached_len", r.limit), "positions|without a token to come"),
+        (lambda s, r: setattr(r, "limit", r.cached_len), "without a token to come"),
+        (lambda s, r: (s.live.pop(r.uid), s.decode.discard(r)), "an account is open for a request that is gone"),
         (lambda s, r: s.prefill.add(request(77, [1], 1)), "still queued"),
     ],
 )
