@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -30,7 +31,11 @@ def test_doctor_tells_what_is_here(capsys):
     assert doctor.doctor() == 0
     said = capsys.readouterr().out
     assert "ok       torch" in said
-    assert "chapters that run here: 01" in said
+    wanted = ["torch", "bundled checkpoint", "JupyterLab", "notebook kernel", "smollm2", "CUDA GPU", "FlashInfer"]
+    for name in [*wanted, "Triton", "Chromium"]:
+        assert re.search(rf"^  (ok|missing) +{name} +\S", said, re.MULTILINE), name
+    chapters = sorted(path.name[:2] for path in (doctor.ROOT / "chapters").glob("[0-9][0-9]_*.ipynb"))
+    assert f"chapters that run here: {', '.join(chapters)} " in said
 
 
 def test_doctor_tells_what_is_missing(monkeypatch, capsys, tmp_path):
@@ -76,6 +81,7 @@ def run_as(monkeypatch, *steps):
 
 
 def installs(command):
+    assert "--no-deps" in command, "what is only read once must not change what is installed"
     folder = Path(command[command.index("--target") + 1])
     folder.mkdir()
     (folder / "model.gguf").write_bytes(b"x")
