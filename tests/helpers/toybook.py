@@ -104,7 +104,7 @@ def check_random_lines(ask, rng):
     numbers = [rng.randrange(1, 9) for _ in range(20)]
     taken, left = ask("take", {"numbers": numbers, "budget": 30}, seconds=3)
     if taken + left != numbers:
-        return Result.failed("loses-numbers", "a number is lost")
+        return Result.failed("loses-numbers", f"a number of {numbers} is lost")
     return Result.ok()
 
 

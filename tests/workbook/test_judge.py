@@ -154,6 +154,28 @@ def test_reports_are_stable(root: Path) -> None:
     assert runs[0] == runs[1]
 
 
+def test_a_seed_draws_other_inputs_and_the_same_again(root: Path) -> None:
+    edit(root, BLANK, "return [1]")
+    said = []
+    for seed in ("0", "7", "7"):
+        (_, drawn) = judge(root, "05.1", "--seed", seed)[1]["05.1"]["checks"]
+        assert drawn["diagnosis"] == "loses-numbers"
+        said.append(drawn["message"])
+    assert said[0] != said[1] == said[2]
+    assert [judge(root, "05.1")[1]["05.1"]["checks"][1]["message"]] == said[:1]
+
+
+def test_colours_are_for_a_terminal_only(
+    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edit(root, BLANK, "return []")
+    cli.main(["05.1"], root)
+    assert "\033" not in capsys.readouterr().out
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    cli.main(["05.1"], root)
+    assert "\033[" in capsys.readouterr().out
+
+
 def test_names_and_empty_reports() -> None:
     assert name_matches("5", "05.1")
     assert name_matches("5.1", "05.1")
