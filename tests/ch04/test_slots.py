@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from minisgl_lite.core import Batch, Req, SamplingParams
 from minisgl_lite.engine.slots import Tables
@@ -85,3 +86,43 @@ def test_slots_equal_a_loop(size):
     rows, positions = torch.randint(0, 3, (50,)), torch.randint(0, 40, (50,))
     want = [int(tables.page_table[r, p // size]) * size + int(p) % size for r, p in zip(rows, positions, strict=True)]
     assert tables.slots(rows, positions).tolist() == want
+
+
+class Counting(TorchDispatchMode):
+    """Counts operations of torch."""
+
+    count = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.count += 1
+        return func(*args, **(kwargs or {}))
+
+
+def operations(size: int, entries: int) -> tuple[int, int]:
+    """How many operations it takes to build a prefill of 3 tokens an entry, and the decode step after it."""
+    tables, batch = Tables(entries, 12, size, CPU), Batch("prefill")
+    rows = list(range(entries))
+    for row in rows:
+        batch.add(req(row, [5, 6, 7], row), 3)
+    pages = -(-3 // size)
+    batch.new_pages = (
+        [r for r in rows for _ in range(pages)],
+        list(range(pages)) * entries,
+        list(range(pages * entries)),
+    )
+    step = Batch(
+        "decode", batch.reqs, [3] * entries, [1] * entries, rows, new_pages=(rows, [3 // size] * entries, rows)
+    )
+    counts = []
+    for each in (batch, step):
+        with Counting() as counting:
+            tables.build(each)
+        counts.append(counting.count)
+    return counts[0], counts[1]
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_the_operations_of_a_step_do_not_grow_with_its_requests(size):
+    few, many = operations(size, 2), operations(size, 64)
+    assert few == many
+    assert max(few) < 50
