@@ -14,6 +14,7 @@ from minisgl_lite.scheduler.prefill import PrefillAdder, PrefillManager
 from minisgl_lite.scheduler.table import TableManager
 from workbook.judge.calls import call
 from workbook.judge.drive import Traffic, drive
+from workbook.judge.model import bundled_model
 
 EOS = 7
 WHOLE_PROMPTS = Custom(adder=PrefillAdder, queue=PrefillManager)
@@ -232,7 +233,7 @@ def probe_generate(args: dict[str, Any]) -> list[list[int]]:
 
     params = SamplingParams(max_tokens=args["max_tokens"], ignore_eos=True)
     limits = {"max_running_req": args["slots"], "num_pages": 2048, "page_size": args.get("page_size", 1)}
-    with LLM("tiny", **limits, cache_type="naive", overlap=False) as llm:
+    with LLM(bundled_model(), **limits, cache_type="naive", overlap=False) as llm:
         outputs = llm.generate(args["prompts"], params)
         llm.check_invariants()
     return [out.token_ids for out in outputs]

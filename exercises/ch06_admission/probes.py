@@ -14,6 +14,7 @@ from minisgl_lite.scheduler.prefill import PrefillManager
 from minisgl_lite.scheduler.table import TableManager
 from workbook.judge.calls import call
 from workbook.judge.drive import Traffic, drive
+from workbook.judge.model import bundled_model
 
 # ---- 06.1 ----
 
@@ -75,7 +76,7 @@ def probe_generate(args: dict[str, Any]) -> list[list[int]]:
     params = SamplingParams(max_tokens=args["max_tokens"], ignore_eos=True)
     limits = {"max_running_req": 8, "num_pages": args["pages"], "page_size": args["page_size"]}
     custom = Custom(adder=AdmittingAdder, queue=PrefillManager)
-    with LLM("tiny", **limits, cache_type="naive", overlap=False, custom=custom) as llm:
+    with LLM(bundled_model(), **limits, cache_type="naive", overlap=False, custom=custom) as llm:
         outputs = llm.generate(args["prompts"], params)
         llm.check_invariants()
     return [out.token_ids for out in outputs]

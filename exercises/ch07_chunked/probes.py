@@ -16,6 +16,7 @@ from minisgl_lite.scheduler.prefill import PrefillManager
 from minisgl_lite.scheduler.table import TableManager
 from workbook.judge.calls import call
 from workbook.judge.drive import Traffic, drive
+from workbook.judge.model import bundled_model
 
 
 def parts(prefills: int | None) -> Custom:
@@ -167,7 +168,7 @@ def probe_generate(args: dict[str, Any]) -> dict[str, Any]:
     params = SamplingParams(max_tokens=args["max_tokens"], ignore_eos=True)
     size = args["page_size"]
     limits = {"max_running_req": 3, "num_pages": 256 // size, "page_size": size, "max_extend_tokens": args["budget"]}
-    with LLM("tiny", **limits, cache_type="naive", overlap=False, custom=parts(args["prefills"])) as llm:
+    with LLM(bundled_model(), **limits, cache_type="naive", overlap=False, custom=parts(args["prefills"])) as llm:
         outputs = llm.generate(args["prompts"], params)
         llm.check_invariants()
         budgets = [sum(r.lens) for r in llm.trace if r.phase == "prefill"]

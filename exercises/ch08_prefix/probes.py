@@ -13,6 +13,7 @@ from minisgl_lite.scheduler.chunked import ChunkedAdder, ChunkedPrefillManager
 from minisgl_lite.scheduler.prefix import PrefixCacheManager
 from workbook.judge.calls import call
 from workbook.judge.drive import Traffic, drive
+from workbook.judge.model import bundled_model
 
 CACHED = Custom(adder=ChunkedAdder, queue=ChunkedPrefillManager, cache=PrefixCacheManager)
 
@@ -205,7 +206,7 @@ def probe_turns(args: dict[str, Any]) -> dict[str, Any]:
 
     limits = {"num_pages": args["pages"], "page_size": args["page_size"], "max_running_req": args["rows"]}
     out, found = [], []
-    with LLM("tiny", **limits, cache_type="radix", overlap=False) as llm:
+    with LLM(bundled_model(), **limits, cache_type="radix", overlap=False) as llm:
         for prompts, most in args["turns"]:
             before = len(llm.trace)
             outputs = llm.generate(prompts, SamplingParams(max_tokens=most, ignore_eos=True))

@@ -20,6 +20,7 @@ from minisgl_lite.scheduler.prefill import PrefillAdder, PrefillManager
 from minisgl_lite.scheduler.prefix import PrefixCacheManager
 from workbook.judge.calls import call
 from workbook.judge.drive import Traffic, drive, step_ahead
+from workbook.judge.model import bundled_model
 
 MOST_STEPS = 40
 
@@ -266,7 +267,7 @@ def probe_generate(args: dict[str, Any]) -> dict[str, Any]:
         for stops in args["stops"]
     ]
     limits = {"max_running_req": args["rows"], "num_pages": 512, "page_size": args["page_size"]}
-    with LLM("tiny", **limits, cache_type=args["cache"], overlap=True) as llm:
+    with LLM(bundled_model(), **limits, cache_type=args["cache"], overlap=True) as llm:
         outputs = llm.generate(args["prompts"], params)
         llm.check_invariants()
         entries = sum(len(r.entries) for r in llm.trace)

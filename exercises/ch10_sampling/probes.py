@@ -13,6 +13,7 @@ from minisgl_lite.engine.draw import draw, draw_filtered, probabilities
 from minisgl_lite.engine.sampler import Sampler
 from minisgl_lite.tokenizer.stops import StopStrings
 from workbook.judge.calls import call
+from workbook.judge.model import bundled_model
 from workbook.judge.watching import Calls, Operations
 
 
@@ -107,7 +108,7 @@ def probe_sampler(args: dict[str, Any]) -> list[dict[str, Any]]:
 def probe_generate(args: dict[str, Any]) -> list[list[int]]:
     """The bundled model through the whole engine: token ids, params one a prompt."""
     params = [SamplingParams(**{"ignore_eos": True, **each}) for each in args["params"]]
-    with LLM("tiny", num_pages=2048, page_size=4, **args.get("options", {})) as llm:
+    with LLM(bundled_model(), num_pages=2048, page_size=4, **args.get("options", {})) as llm:
         outputs = llm.generate(args["prompts"], params)
         llm.check_invariants()
     return [out.token_ids for out in outputs]
@@ -129,7 +130,7 @@ def probe_stops(args: dict[str, Any]) -> Any:
 def probe_stopped(args: dict[str, Any]) -> list[dict[str, Any]]:
     """The bundled model with a stop string for each prompt: as a whole, and streamed."""
     seen = []
-    with LLM("tiny", num_pages=2048) as llm:
+    with LLM(bundled_model(), num_pages=2048) as llm:
         each = [SamplingParams(max_tokens=args["max_tokens"], stop=tuple(stop)) for stop in args["stops"]]
         outputs = llm.generate(args["prompts"], each)
         llm.check_invariants()

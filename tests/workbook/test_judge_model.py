@@ -1,0 +1,37 @@
+"""The bundled model as probes use it: the same texts, and nothing that takes seconds to import."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from minisgl_lite.models.places import BUNDLED
+from minisgl_lite.models.tokenizer import HFTokenizer
+from workbook import oracle
+from workbook.judge import oracles
+from workbook.judge.bench import load_bench
+from workbook.judge.grade import grade
+from workbook.judge.model import QuickTokenizer
+from workbook.student import Workplace, workplaces
+from workbook.tree import ROOT
+
+PLACES = workplaces(ROOT)
+
+
+def test_texts_and_ids_are_hugging_faces() -> None:
+    quick, slow = QuickTokenizer(BUNDLED["tiny"]), HFTokenizer(BUNDLED["tiny"])
+    for prompt in oracle.load().prompts:
+        assert quick.encode(prompt.text) == slow.encode(prompt.text) == list(prompt.ids)
+        assert quick.decode(prompt.output_ids) == slow.decode(prompt.output_ids)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: place.exercise.id)
+def test_no_exercise_is_graded_with_transformers(
+    place: Workplace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "transformers.py").write_text("raise RuntimeError('transformers was imported')\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)  # which the graded process gets as well
+    report = grade(load_bench(ROOT, place), place.reference, seed=0, oracle=oracles.recorded)
+    assert report.status == "passed", report.first_failure
