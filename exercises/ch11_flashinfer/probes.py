@@ -16,6 +16,7 @@ from minisgl_lite.core import InvariantError
 from minisgl_lite.engine.inputs import upload
 from minisgl_lite.engine.slots import StepInputs
 from workbook.judge.calls import call
+from workbook.judge.model import bundled_model
 from workbook.judge.watching import MAKERS, WAITING_OPERATIONS, Calls, Operations
 
 MOST_STEPS = 400
@@ -194,7 +195,7 @@ def probe_stream(args: dict[str, Any]) -> dict[str, Any]:
         engine.attention = SplitAttention(engine.pool, args["blocks"])
         return engine
 
-    with LLM("tiny", attention_backend="torch", custom=Custom(around_runner=split), **args["options"]) as llm:
+    with LLM(bundled_model(), attention_backend="torch", custom=Custom(around_runner=split), **args["options"]) as llm:
         while (llm.has_work or any(at >= step for at, *_ in arrivals)) and step < MOST_STEPS:
             for uid, (at, prompt, most) in enumerate(arrivals):
                 if at == step:

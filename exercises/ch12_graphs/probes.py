@@ -20,6 +20,7 @@ from minisgl_lite.engine.inputs import upload
 from minisgl_lite.engine.tape import record, tape_decode
 from minisgl_lite.kvcache.pool import KVPool
 from workbook.judge.calls import WrongReturnError, call
+from workbook.judge.model import bundled_model
 from workbook.judge.watching import MAKERS, Calls
 
 
@@ -281,7 +282,7 @@ def probe_generate(args: dict[str, Any]) -> dict[str, Any]:
     options = {**config, "max_seq_len": 128, "cache_type": "naive"}
     told: list[list[int]] = [[] for _ in params]
     numbers: dict[int, int] = {}
-    with LLM("tiny", overlap=args["overlap"], custom=Custom(around_runner=around), **options) as llm:
+    with LLM(bundled_model(), overlap=args["overlap"], custom=Custom(around_runner=around), **options) as llm:
         name = f"graphs up to {args['most']}: LLM.step"
         step = 0
         while llm.has_work or len(numbers) < len(params):
