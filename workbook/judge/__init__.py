@@ -9,7 +9,8 @@ The modules, in the order in which one grading goes through them:
     the process      process (ask, under limits), job, environment, limits, values (plain JSON comes back), printed,
                      gone and place (how and where it ended), lasting (kept for texts of our own)
     inside it        child, desk (one job after the other), finder (the student's files as modules), fence, outside,
-                     paths; what probes use: calls, watching, drive (a whole schedule), xray (every layer)
+                     paths; what probes use: calls, watching, drive (a whole schedule), model (the bundled one),
+                     xray (every layer)
     after a failure  autopsy (where the state first went wrong), rebinds, reach (names worth a look)
     reports          report, write, class_report
     a class          classroom, submissions, overseer (one worker each), worker, paper, memory, guard
