@@ -1,13 +1,19 @@
-"""What the benchmarks share: naming the machine."""
+"""What the benchmarks share: naming the machine, a process of one's own."""
 
 from __future__ import annotations
 
 import datetime
 import os
 import platform
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
 import torch
+
+P, T = ParamSpec("P"), TypeVar("T")
 
 
 def machine() -> str:
@@ -21,3 +27,9 @@ def machine() -> str:
         name = f"{torch.cuda.get_device_name()}, {name}"
     today = datetime.date.today().isoformat()
     return f"{name}, {os.cpu_count()} cores, Python {platform.python_version()}, torch {torch.__version__}, {today}"
+
+
+def alone(work: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
+    """work(*args, **options) in a fresh process: nothing that ran before it can be felt."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(work, *args, **options).result()

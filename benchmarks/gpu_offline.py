@@ -5,8 +5,8 @@
     python benchmarks/gpu_offline.py --shape 8b --ways 4 --no-offline
 
 The model is random, of Qwen3-0.6B's shape (or another's), and made in memory: its tokens mean nothing. 256 prompts of
-100 to 1,024 ids below 10,000, outputs of 100 to 1,024 tokens, EOS ignored; medians.
-"ms a step" is the median time between two decode rounds of 1 and of 64 requests at about 230 positions each.
+100 to 1,024 ids below 10,000, outputs of 100 to 1,024 tokens, EOS ignored; medians. "ms a step" is the median time
+between two decode rounds of 1 and of 64 requests at about 230 positions each. Each row has a process of its own.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import torch
-from common import machine
+from common import alone, machine
 from random_model import SHAPES, load
 
 from minisgl_lite import LLM, SamplingParams
@@ -112,9 +111,6 @@ def measure(way: Way, args: argparse.Namespace) -> dict[str, Any]:
         row[f"ms{running}"] = statistics.median(steady(llm, running, vocab) for _ in range(3))
         print(f"  {way.name}, {running} running: {row[f'ms{running}']:.2f} ms a step", flush=True)
     llm.close()
-    del llm
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()
     return row
 
 
@@ -133,7 +129,7 @@ def main() -> None:
     parser.add_argument("--record", type=Path, help="write the table as JSON")
     args = parser.parse_args()
     print(machine())
-    rows = [measure(way, args) for way in (WAYS[n - 1] for n in args.ways)]
+    rows = [alone(measure, WAYS[n - 1], args) for n in args.ways]
     titles = {"way": "way", "greedy": "greedy tokens/s", "sampled": "temperature 0.6 tokens/s"}
     titles |= {f"ms{n}": f"ms a step, {n} running" for n in args.running}
     print("\n| " + " | ".join(titles[name] for name in rows[0]) + " |\n|---|" + "--:|" * (len(rows[0]) - 1))

@@ -6,20 +6,24 @@ import torch
 import triton
 import triton.language as tl
 
+from . import pdl
+from .pdl import inputs_ready
+
 
 @triton.jit
 def _add_rms_norm(  # type: ignore[no-untyped-def]
-    x, stream, weight, out, eps, SIZE: tl.constexpr, BLOCK: tl.constexpr, ADD: tl.constexpr
+    x, stream, weight, out, eps, SIZE: tl.constexpr, BLOCK: tl.constexpr, ADD: tl.constexpr, PDL: tl.constexpr
 ):  # fmt: skip
     row = tl.program_id(0).to(tl.int64) * SIZE
     lane = tl.arange(0, BLOCK)
     inside = lane < SIZE
+    weights = tl.load(weight + lane, mask=inside, other=0.0).to(tl.float32)
+    inputs_ready(PDL)
     value = tl.load(stream + row + lane, mask=inside, other=0.0).to(tl.float32)
     if ADD:
         value += tl.load(x + row + lane, mask=inside, other=0.0).to(tl.float32)
         tl.store(stream + row + lane, value, mask=inside)
     scale = tl.rsqrt(tl.sum(value * value, 0) / SIZE + eps)
-    weights = tl.load(weight + lane, mask=inside, other=0.0).to(tl.float32)
     tl.store(out + row + lane, value * scale * weights, mask=inside)
 
 
@@ -33,6 +37,7 @@ def add_rms_norm(x: torch.Tensor | None, stream: torch.Tensor, weight: torch.Ten
     block = triton.next_power_of_2(size)
     warps = 4 if block <= 2048 else 8
     _add_rms_norm[(rows,)](
-        stream if x is None else x, stream, weight, out, eps, SIZE=size, BLOCK=block, ADD=x is not None, num_warps=warps
-    )
+        stream if x is None else x, stream, weight, out, eps,
+        SIZE=size, BLOCK=block, ADD=x is not None, num_warps=warps, **pdl.options(),
+    )  # fmt: skip
     return out

@@ -8,6 +8,9 @@ import torch
 import triton
 import triton.language as tl
 
+from . import pdl
+from .pdl import inputs_ready
+
 EMPTY = -(1 << 15)
 """The bits of -0.0 in 16 bits, which stand for "not here yet": who sends a -0.0 sends 0.0 in its place."""
 
@@ -16,10 +19,12 @@ EMPTY = -(1 << 15)
 def _sum_add_rms_norm(  # type: ignore[no-untyped-def]
     x, stream, weight, out, places, state, eps,
     RANK: tl.constexpr, RANKS: tl.constexpr, ROWS: tl.constexpr, SIZE: tl.constexpr, BLOCK: tl.constexpr,
-    EMPTY: tl.constexpr,
+    EMPTY: tl.constexpr, PDL: tl.constexpr,
 ):  # fmt: skip
     row, lane = tl.program_id(0).to(tl.int64) * SIZE, tl.arange(0, BLOCK)
     inside = lane < SIZE
+    weights = tl.load(weight + lane, mask=inside, other=0.0).to(tl.float32)
+    inputs_ready(PDL)
     bits = tl.load(x + row + lane, mask=inside, other=0.0).to(tl.int16, bitcast=True)
     bits = tl.where(bits == EMPTY, tl.zeros_like(bits), bits)
     calls = tl.load(state)
@@ -43,7 +48,6 @@ def _sum_add_rms_norm(  # type: ignore[no-untyped-def]
             total += found.to(x.dtype.element_ty, bitcast=True).to(tl.float32)
     tl.store(stream + row + lane, total, mask=inside)
     scale = tl.rsqrt(tl.sum(total * total, 0) / SIZE + eps)
-    weights = tl.load(weight + lane, mask=inside, other=0.0).to(tl.float32)
     tl.store(out + row + lane, total * scale * weights, mask=inside)
     # the last program to end counts the call: by then, all have read the number
     if tl.atomic_add(state + 1, 1) == tl.num_programs(0) - 1:
@@ -81,6 +85,7 @@ class PeerSums:
         _sum_add_rms_norm[(x.shape[0],)](
             x, stream, weight, out, self._places, self._state, eps, RANK=self.rank, RANKS=self.ranks, ROWS=self.rows,
             SIZE=self.size, BLOCK=triton.next_power_of_2(self.size), EMPTY=EMPTY, num_warps=8,
+            **pdl.options(),
         )  # fmt: skip
         return out
 

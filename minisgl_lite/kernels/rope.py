@@ -8,6 +8,8 @@ import triton.language as tl
 
 from ..models.decoder import SelfAttention
 from ..models.rope import Rope
+from . import pdl
+from .pdl import inputs_ready
 
 TILE = 8
 """Heads that one program takes: enough to keep its threads busy, few enough to spread a batch of one."""
@@ -17,13 +19,14 @@ TILE = 8
 def _rope_store(  # type: ignore[no-untyped-def]
     qkv, q_weight, k_weight, cos, sin, positions, slots, keys, values, eps,
     HEADS: tl.constexpr, KV: tl.constexpr, HALF: tl.constexpr, HALF_BLOCK: tl.constexpr, TILE: tl.constexpr,
-    NORM: tl.constexpr,
+    NORM: tl.constexpr, PDL: tl.constexpr,
 ):  # fmt: skip
     token = tl.program_id(0).to(tl.int64)
     head = tl.program_id(1) * TILE + tl.arange(0, TILE)[:, None]
     lane = tl.arange(0, HALF_BLOCK)[None, :]
     inside = (lane < HALF) & (head < HEADS + 2 * KV)
     place = qkv + (token * (HEADS + 2 * KV) + head) * 2 * HALF + lane
+    inputs_ready(PDL)
     a = tl.load(place, mask=inside, other=0.0).to(tl.float32)
     b = tl.load(place + HALF, mask=inside, other=0.0).to(tl.float32)
     position, slot = tl.load(positions + token), tl.load(slots + token)
@@ -74,6 +77,6 @@ def rope_store(
     _rope_store[(qkv.shape[0], triton.cdiv(heads + 2 * kv, TILE))](
         qkv, q_weight, k_weight, rope.cos, rope.sin, positions, slots, keys, values, 0.0 if norm is None else norm.eps,
         HEADS=heads, KV=kv, HALF=dim // 2, HALF_BLOCK=triton.next_power_of_2(dim // 2), TILE=TILE,
-        NORM=norm is not None, num_warps=4,
+        NORM=norm is not None, num_warps=4, **pdl.options(),
     )  # fmt: skip
     return qkv.view(-1, heads + 2 * kv, dim)[:, :heads]
