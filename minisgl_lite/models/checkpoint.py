@@ -168,6 +168,8 @@ def as_device(device: torch.device | str | None) -> torch.device:
         place = torch.device(device)
     except (RuntimeError, TypeError) as error:
         raise ValueError(f"device is {device!r}; torch does not know it") from error
+    if place.type not in ("cpu", "cuda"):
+        raise ValueError(f"device is {str(place)!r}; it must be cpu or cuda")
     if place.type == "cuda" and not torch.cuda.is_available():
         raise ValueError(f"device is {str(place)!r}; torch finds no CUDA device here")
     return place

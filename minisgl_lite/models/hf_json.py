@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -54,9 +55,16 @@ class Fields:
     def number(self, name: str, default: float | None = None) -> float:
         """A number above 0. Without a default, absent and null are errors."""
         value = self._present(name, default)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-            raise self.error(name, "it must be a number above 0")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= sys.float_info.max:
+            raise self.error(name, "it must be a finite number above 0")
         return float(value)
+
+    def texts(self, name: str) -> list[str]:
+        """A list of strings; an empty one where the field is absent or null."""
+        value = self._present(name, [])
+        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+            raise self.error(name, "it must be a list of strings")
+        return value
 
     def flag(self, name: str, default: bool = False) -> bool:
         """true or false."""

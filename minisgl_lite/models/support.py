@@ -15,7 +15,7 @@ ROPE_TYPES = ("default", "llama3")
 
 def architecture_of(fields: Fields) -> str:
     """The model's class name in Hugging Face's library. Raises CheckpointError unless it is one that we run."""
-    named = fields.get("architectures", [])
+    named = fields.texts("architectures")
     model_type = fields.get("model_type")
     architecture = ARCHITECTURES.get(model_type) if isinstance(model_type, str) else None
     if model_type is None and not named:
@@ -77,7 +77,7 @@ def context_limit(fields: Fields, architecture: str, asked: int | None) -> int:
 
 def _sliding_window(fields: Fields, architecture: str) -> int | None:
     """Positions that a layer with a window sees; None when no layer has one."""
-    for kind in fields.get("layer_types", []):
+    for kind in fields.texts("layer_types"):
         if kind not in ("full_attention", "sliding_attention"):
             raise fields.error("layer_types", f"layers of type {kind} are not supported")
     if architecture == "MistralForCausalLM":
@@ -93,9 +93,12 @@ def _sliding_window(fields: Fields, architecture: str) -> int | None:
 
 
 def _has_sliding_layers(fields: Fields, architecture: str) -> bool:
-    kinds = fields.get("layer_types")
-    if kinds is not None:
+    kinds = fields.texts("layer_types")
+    if kinds:
         return "sliding_attention" in kinds
     if architecture == "LlamaForCausalLM" or not fields.flag("use_sliding_window"):
         return False
-    return fields.integer("num_hidden_layers") > int(fields.get("max_window_layers", 28))
+    first = fields.get("max_window_layers", 28)
+    if type(first) is not int or first < 0:
+        raise fields.error("max_window_layers", "it must be an integer of at least 0")
+    return fields.integer("num_hidden_layers") > first

@@ -45,8 +45,6 @@ def launch(config: EngineConfig, custom: Custom) -> Parts:
     what another rank raises while it is built comes as RankError.
     """
     device = as_device(config.device)
-    if device.type not in ("cpu", "cuda"):
-        raise ValueError(f"device is {str(device)!r}; with tp_size above 1 it must be cpu or cuda")
     if config.dtype is not None:
         as_dtype(config.dtype)
     if isinstance(config.model, Checkpoint):

@@ -154,7 +154,8 @@ def test_a_queue_without_an_adder():
     ("options", "words"),
     [
         ({"dtype": "bfloat16"}, "dtype is bfloat16; the loaded checkpoint is torch.float32"),
-        ({"device": "meta"}, "device is meta; the loaded checkpoint is on cpu"),
+        ({"device": "cpu:1"}, "device is cpu:1; the loaded checkpoint is on cpu"),
+        ({"device": "meta"}, "device is 'meta'; it must be cpu or cuda"),
         ({"device": object()}, "torch does not know it"),
         ({"num_pages": 10**15}, r"num_pages is 1000000000000000; the KV pool would take \S+e\+\d+ bytes, which cannot"),
         ({"num_pages": 2**64}, r"num_pages is 18446744073709551616; the KV pool would take \S+ bytes"),

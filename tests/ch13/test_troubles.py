@@ -278,7 +278,7 @@ def test_pages_of_ones_own_hold_on_all_ranks(folder):
 
 
 def test_devices_without_collectives_are_refused(folder):
-    with pytest.raises(ValueError, match="device is 'meta'; with tp_size above 1 it must be cpu or cuda"):
+    with pytest.raises(ValueError, match="device is 'meta'; it must be cpu or cuda"):
         start(folder, device="meta")
 
 
