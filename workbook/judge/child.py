@@ -148,7 +148,7 @@ def spawned() -> None:
     job = job_of_text(file.read_text(encoding="utf-8"))
     sys.prefix = sys.exec_prefix = job.prefix
     chapters = package_modules()
-    install(job, chapters)
+    install(job, chapters, file.parent)
     raise_fence(job, chapters, file.parent, lambda message: None)
 
 

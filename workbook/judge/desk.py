@@ -36,7 +36,7 @@ class Desk:
         self._finders = list(sys.meta_path)
         self._place = os.getcwd()
         self._chapters = package_modules()  # looks through the package, which the fence would refuse
-        self.finders = install(job, self._chapters)
+        self.finders = install(job, self._chapters, file.parent)
         if any("torch" in text for text in (job.probes, *(part.text for part in job.parts))):
             close_files()
         self.fence = raise_fence(job, self._chapters, file.parent, tell)
@@ -49,7 +49,7 @@ class Desk:
         if why := self._left_behind():
             return why
         self._forget()
-        self.job, self.finders = job, install(job, self._chapters)
+        self.job, self.finders = job, install(job, self._chapters, self._file.parent)
         self.fence.turn_to(job, self._chapters)
         return ""
 

@@ -9,7 +9,7 @@ import importlib.util
 import linecache
 import marshal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import CodeType, ModuleType
 
@@ -37,11 +37,16 @@ class StudentFinder(importlib.abc.MetaPathFinder):
     """Answers for the modules that the student wrote and for the probes. Everything else is found as usual."""
 
     for_ranks = True
-    """The processes of tensor-parallel ranks get a copy: they run the student's file too."""
+    """The processes of tensor-parallel ranks get a copy: they run the student's file too, behind the same fence."""
 
-    def __init__(self, job: Job) -> None:
-        self.job = job
+    def __init__(self, job: Job, chapters: Mapping[str, int], own: Path) -> None:
+        """chapters: of the package's modules. own: the graded process's own folder."""
+        self.job, self.chapters, self.own = job, chapters, own
         self.parts: dict[str, Part] = {part.module: part for part in job.parts}
+
+    def __reduce__(self) -> tuple[Callable[..., StudentFinder], tuple[object, ...]]:
+        """As a rank gets it."""
+        return in_a_rank, (self.job, self.chapters, self.own)
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -78,16 +83,31 @@ def code_of(part: Part) -> CodeType:
     return code
 
 
-def install(job: Job, chapters: dict[str, int]) -> list[object]:
+def in_a_rank(job: Job, chapters: Mapping[str, int], own: Path) -> StudentFinder:
+    """The finder of a process that the package has started for a rank; first the fence is raised there.
+
+    What it refuses ends the rank, and with it whatever the ranks were to compute.
+    """
+    from .desk import close_files
+    from .fence import raise_fence
+
+    sys.prefix = sys.exec_prefix = job.prefix
+    close_files()
+    raise_fence(job, chapters, own, lambda message: None)
+    return StudentFinder(job, chapters, own)
+
+
+def install(job: Job, chapters: dict[str, int], own: Path) -> list[object]:
     """Make this process see the job's texts, and the package up to the job's chapter.
 
-    chapters: of the package's modules. Returns what looks modules up from now on (see `replaced`).
+    chapters: of the package's modules. own: the process's own folder. Returns what looks modules up from now on (see
+    `replaced`).
     """
     if job.root not in sys.path:
         sys.path.insert(0, job.root)
     if job.chapter:
         limit_to(job.chapter, chapters)
-    sys.meta_path.insert(0, StudentFinder(job))
+    sys.meta_path.insert(0, StudentFinder(job, chapters, own))
     return list(sys.meta_path)
 
 
