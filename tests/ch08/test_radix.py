@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+
 import pytest
 
 from minisgl_lite.core import InvariantError
@@ -137,3 +140,47 @@ def test_a_long_chain_of_nodes():
     tree.unlock(node)
     tree.check()
     assert len(tree.evict(3_000)) == 3_000
+
+
+# ---- what it costs, in steps of Python -------------------------------------------------------------------------------
+
+
+def steps_of(work: Callable[[], object]) -> int:
+    """Lines and calls of Python while `work` runs; what a line does in C, such as comparing two slices, is one."""
+    steps, before = 0, sys.gettrace()
+
+    def note(frame, event, arg):
+        nonlocal steps
+        steps += 1
+        return note
+
+    sys.settrace(note)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return steps
+
+
+@pytest.mark.parametrize("size", [1, 16])
+def test_no_loop_over_tokens(size):
+    """A text of 16,000 tokens, half of it cached: a bisection, and not a comparison for each token or page."""
+    tree, half = RadixTree(size), 8_000
+    text = [7 * i % 1013 for i in range(2 * half)]
+    pages = list(range(2 * half // size))
+    tree.insert(tree.match(text)[0], [*text[:half], *[-1] * half], pages)
+    steps = steps_of(lambda: tree.insert(tree.match(text)[0], text[half:], pages[half // size :]))
+    assert tree.size == 3 * half // size
+    assert steps < 200
+
+
+def test_eviction_looks_at_the_oldest_and_not_at_all():
+    """Fifty leaves go: as many steps among 4,000 as among 400."""
+
+    def steps(leaves: int) -> int:
+        tree = RadixTree(1)
+        for i in range(leaves):
+            tree.insert(tree.match([i])[0], [i], [i])
+        return steps_of(lambda: tree.evict(50))
+
+    assert steps(4_000) == steps(400) < 50 * 40

@@ -11,6 +11,7 @@ import pytest
 from minisgl_lite import LLM, SamplingParams
 from minisgl_lite.assembly import Custom
 from minisgl_lite.models.config import ModelConfig
+from minisgl_lite.parallel.agree import AgreeingScheduler
 from minisgl_lite.parallel.team import CHECK
 from minisgl_lite.scheduler.interleave import Interleave
 from tests.helpers.checkpoints import TIE_GAP, add_tokenizer, hf_greedy, make_checkpoint, random_prompts
@@ -49,6 +50,7 @@ def test_ten_prompts_on_two_ranks_equal_hf(tmp_path, monkeypatch, kind, options)
     prompts = [*random_prompts(9, 1, 30, seed=6), [64, 65, 128, 5]]
     wanted = answers(model, prompts)
     with LLM(tmp_path, tp_size=2, **OPTIONS) as llm:
+        assert isinstance(llm._scheduler._scheduler, AgreeingScheduler)
         require_equal(llm, prompts, wanted)
         require_equal(llm, prompts, wanted)  # from the prefix cache
 
