@@ -108,16 +108,18 @@ def score(whole, prompt, tokens):
 
 
 def test_seeded_samples_and_stop_strings_are_those_of_one_rank(two):
-    prompts = ["t5 t9 t77", "t8", "t30 t31"]
+    prompts = ["t5 t9 t77", "t30 t31", "t30 t31"]
     params = [
         SamplingParams(temperature=0.8, top_p=0.9, seed=4, max_tokens=20, ignore_eos=True),
-        SamplingParams(max_tokens=20, ignore_eos=True, stop=("t1",)),
+        SamplingParams(max_tokens=20, ignore_eos=True, stop=("t2",)),
         SamplingParams(max_tokens=9),
     ]
     before = [len(llm.trace) for llm in two]
     ours, theirs = (llm.generate(prompts, params) for llm in two)
     assert ours == theirs
-    assert [*two[0].stream("t8", params[1])] == [*two[1].stream("t8", params[1])]
+    assert ours[1].finish_reason == "stop"
+    assert len(ours[1].token_ids) < 5, "its text ended it, while the others went on: every rank must be told"
+    assert [*two[0].stream("t30 t31", params[1])] == [*two[1].stream("t30 t31", params[1])]
     rounds = [[(r.starts, r.lens) for r in llm.trace[n:]] for llm, n in zip(two, before, strict=True)]
     assert rounds[0] == rounds[1]
     two[0].check_invariants()
