@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 
 import pytest
 
+from minisgl_lite import LLM, SamplingParams
 from tests.helpers.checkpoints import TIE_GAP, hf_greedy, make_checkpoint, random_prompts
 from workbook.tree import ROOT
 
@@ -97,6 +99,46 @@ def test_a_random_stream_with_aborts_idle_spells_and_prefix_hits(tmp_path, known
         assert got == want[: len(got)], f"request {uid}"
         if reasons[uid] != "abort":
             assert len(got) == min(new, len(want)), f"request {uid}: {reasons[uid]}"
+
+
+NODE = """
+import os, sys
+from minisgl_lite import LLM, SamplingParams
+with LLM(sys.argv[1], device="cpu", tp_size=2, num_pages=64) as llm:
+    outs = llm.generate([[5, 9, 7], [3] * 20], SamplingParams(max_tokens=8, ignore_eos=True))
+    llm.check_invariants()
+print(os.environ["LOCAL_WORLD_SIZE"], [out.token_ids for out in outs])
+"""
+
+
+@pytest.mark.slow
+def test_two_nodes(tmp_path, known):
+    """Two torchruns of one rank each, as on two machines: nothing is taken for this machine's own."""
+    path = tmp_path / "script.py"
+    path.write_text(NODE, encoding="utf-8")
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "torch.distributed.run", "--nnodes=2", "--nproc-per-node=1"]
+    command += ["--master-addr=127.0.0.1", f"--master-port={port}"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    if loopback := {"linux": "lo", "darwin": "lo0"}.get(sys.platform):
+        environment["GLOO_SOCKET_IFNAME"] = loopback  # the machine's own name need not lead anywhere
+    nodes = [
+        subprocess.Popen(
+            [*command, f"--node-rank={rank}", str(path), str(known[0])],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+        )
+        for rank in range(2)
+    ]  # fmt: skip
+    try:
+        told = [node.communicate(timeout=200) for node in nodes]
+    finally:
+        for node in nodes:
+            node.kill()
+    assert [node.returncode for node in nodes] == [0, 0], told[0][1][-2000:] + told[1][1][-2000:]
+    with LLM(known[0], device="cpu", num_pages=64) as llm:
+        outs = llm.generate([[5, 9, 7], [3] * 20], SamplingParams(max_tokens=8, ignore_eos=True))
+    assert [out for out, _ in told] == [f"1 {[out.token_ids for out in outs]}\n", ""]
 
 
 def test_torchrun_must_start_as_many_ranks_as_tp_size(tmp_path, known):
