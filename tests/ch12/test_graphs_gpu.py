@@ -276,7 +276,7 @@ def test_capture_leaves_an_empty_pool_and_its_memory_comes_back(folder):
 
 
 def test_ten_thousand_random_steps(folder):
-    """Requests come, decode, are aborted; the books are right after each step, and idle means empty."""
+    """Requests come, decode, are aborted; the books are right after each step, the device's tables after each tenth."""
     draw = random.Random(0)
     with llm(folder, page_size=4, num_pages=48, max_running_req=5, max_extend_tokens=24) as one:
         alive: list[int] = []
@@ -292,6 +292,7 @@ def test_ten_thousand_random_steps(folder):
             for uid, _, reason in one.step():
                 if reason is not None:
                     alive.remove(uid)
+            one._scheduler.check()
             if step % 10 == 0:
                 one.check_invariants()
         while one.has_work:
