@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import threading
-from dataclasses import fields
 from multiprocessing import Pipe
 
 import pytest
@@ -74,21 +73,6 @@ PLAN = described(Batch("decode", starts=[4, 7], lens=[1, 1], rows=[0, 1], new_pa
 )
 def test_the_first_difference_is_named(change, words):
     assert re.fullmatch(words, first_difference([PLAN, dict(PLAN), PLAN | change]))
-
-
-OTHER = {"phase": "prefill", "emits": [0], "new_pages": ([1], [4], [9]), "index": 4}
-"""Values that are not PLAN's; lists of integers have [8]."""
-
-
-@pytest.mark.parametrize("name", [field.name for field in fields(Batch) if field.name != "reqs"])
-def test_all_that_a_batch_says_is_compared(name):
-    values = [OTHER.get(name, [8])]
-    if name == "new_pages":  # three lists
-        values += [([0], [5], [9]), ([0], [4], [8])]
-    for value in values:
-        one, other = (Batch("decode", new_pages=([0], [4], [9]), index=3) for _ in range(2))
-        setattr(other, name, value)
-        assert first_difference([described(one), described(other)]), value
 
 
 class BySet(DecodeManager):
