@@ -106,7 +106,9 @@ class Breaking:
     def fail(self, *_):
         if self.how == "killed":
             os.kill(os.getpid(), signal.SIGKILL)
-        if self.how == "stopped":
+        if self.how == "tells its pid":
+            print(os.getpid(), flush=True)
+        if self.how in ("stopped", "tells its pid"):
             time.sleep(3600)
         raise RuntimeError("no way to the others")
 
@@ -141,6 +143,29 @@ except (RuntimeError, KeyboardInterrupt) as error:
     assert (done.returncode, done.stdout) == (0, "RankError\n" if how == "raises" else "KeyboardInterrupt\n"), (
         done.stderr
     )
+
+
+@posix
+def test_a_rank_ends_with_rank_0_whatever_it_does(folder):
+    """It listens for nothing and waits for nobody, as in the middle of a kernel; only its standard input tells."""
+    script = f"""
+import importlib, sys
+importlib.import_module("minisgl_lite.parallel.group")
+from minisgl_lite import LLM
+from tests.ch13.test_troubles import Breaking
+sys.meta_path.insert(0, Breaking("tells its pid"))
+LLM({str(folder)!r}, device="cpu", tp_size=2)
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)}
+    )
+    pid = int(process.stdout.readline())
+    process.kill()
+    process.wait()
+    with soon(), pytest.raises(ProcessLookupError):
+        for _ in range(int(SOON / 0.05)):
+            os.kill(pid, 0)
+            time.sleep(0.05)
 
 
 @posix
