@@ -1,0 +1,27 @@
+"""Where top-p ends exactly at a token, and logits of 16 bits."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from minisgl_lite.engine.draw import draw_filtered, uniforms
+from minisgl_lite.engine.sampler import report
+
+
+@pytest.mark.parametrize(("top_p", "kept"), [(0.5, [0]), (0.75, [0, 1]), (0.875, [0, 1, 2]), (0.9, [0, 1, 2, 3])])
+def test_a_token_that_completes_the_share_is_the_last(top_p, kept):
+    """Sums without rounding: the fewest tokens that hold the share, and not one more where it is held exactly."""
+    probs = torch.tensor([0.5, 0.25, 0.125, 0.125]).expand(500, -1)
+    u = uniforms(torch.full((500,), 3), torch.arange(500))
+    tokens = draw_filtered(probs, torch.full((500,), 4), torch.full((500,), top_p), u)
+    assert tokens.unique().tolist() == kept
+
+
+def test_log_probabilities_of_16_bits_are_computed_in_32():
+    logits = (torch.randn(3, 2000, generator=torch.Generator().manual_seed(4)) * 4).bfloat16()
+    ids = logits.argmax(-1)
+    own, best, best_ids = report(logits, ids, [0, 2], 4)
+    exact = torch.log_softmax(logits[[0, 2]].double(), -1)
+    torch.testing.assert_close(own.double(), exact.gather(-1, ids[[0, 2], None])[:, 0], rtol=0, atol=1e-5)
+    torch.testing.assert_close(best.double(), exact.gather(-1, best_ids), rtol=0, atol=1e-5)
