@@ -1,12 +1,15 @@
-"""Where top-p ends exactly at a token, and logits of 16 bits."""
+"""Where top-p ends exactly at a token, logits of 16 bits, log-probabilities up to a stop."""
 
 from __future__ import annotations
 
 import pytest
 import torch
 
+from minisgl_lite import SamplingParams
 from minisgl_lite.engine.draw import draw_filtered, uniforms
 from minisgl_lite.engine.sampler import report
+from minisgl_lite.models.scripted import ScriptedTokenizer
+from tests.helpers.texts import text_llm
 
 
 @pytest.mark.parametrize(("top_p", "kept"), [(0.5, [0]), (0.75, [0, 1]), (0.875, [0, 1, 2]), (0.9, [0, 1, 2, 3])])
@@ -25,3 +28,15 @@ def test_log_probabilities_of_16_bits_are_computed_in_32():
     exact = torch.log_softmax(logits[[0, 2]].double(), -1)
     torch.testing.assert_close(own.double(), exact.gather(-1, ids[[0, 2], None])[:, 0], rtol=0, atol=1e-5)
     torch.testing.assert_close(best.double(), exact.gather(-1, best_ids), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("overlap", [True, False])
+def test_the_token_of_a_stop_has_no_log_probability_in_the_answer(overlap):
+    """It is not in token_ids either: ended by an EOS, by a stop string, by length."""
+    answers, pieces = {1: [10, 11, 20], 2: [10, 12, 11], 3: [10, 11, 12]}, {10: "a", 11: "b", 12: "c"}
+    with text_llm(answers, ScriptedTokenizer(pieces), eos_ids=(20,), overlap=overlap) as llm:
+        how = [SamplingParams(max_tokens=3, logprobs=1, stop=stop) for stop in ((), ("c",), ())]
+        outs = llm.generate([[1], [2], [3]], how)
+    assert [out.finish_reason for out in outs] == ["stop", "stop", "length"]
+    assert [out.token_ids for out in outs] == [[10, 11], [10], [10, 11, 12]]
+    assert [[max(told, key=told.get) for told in out.logprobs] for out in outs] == [out.token_ids for out in outs]

@@ -85,7 +85,7 @@ def test_a_killed_rank_ends_all_with_an_error(folder, overlap):
         step_on(llm)
     assert time.monotonic() - begin < SOON
     wait_until_gone(pids)
-    with pytest.raises(RuntimeError, match=r"rank \d has ended"):
+    with pytest.raises(RuntimeError, match=r"this LLM is closed: rank \d has ended"):
         llm.generate([[1]], LONG)
     llm.close()
     assert is_free(port)
