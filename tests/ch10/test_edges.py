@@ -1,15 +1,18 @@
-"""Where top-p ends exactly at a token, logits of 16 bits, log-probabilities up to a stop."""
+"""Where top-p ends exactly at a token, logits of 16 bits, log-probabilities up to a stop, draws of one answer."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import pytest
 import torch
 
 from minisgl_lite import SamplingParams
+from minisgl_lite.assembly import Custom
 from minisgl_lite.engine.draw import draw_filtered, uniforms
-from minisgl_lite.engine.sampler import report
+from minisgl_lite.engine.sampler import Sampler, report
 from minisgl_lite.models.scripted import ScriptedTokenizer
-from tests.helpers.texts import text_llm
+from tests.helpers.texts import logits_llm, text_llm
 
 
 @pytest.mark.parametrize(("top_p", "kept"), [(0.5, [0]), (0.75, [0, 1]), (0.875, [0, 1, 2]), (0.9, [0, 1, 2, 3])])
@@ -40,3 +43,14 @@ def test_the_token_of_a_stop_has_no_log_probability_in_the_answer(overlap):
     assert [out.finish_reason for out in outs] == ["stop", "stop", "length"]
     assert [out.token_ids for out in outs] == [[10, 11], [10], [10, 11, 12]]
     assert [[max(told, key=told.get) for told in out.logprobs] for out in outs] == [out.token_ids for out in outs]
+
+
+@pytest.mark.parametrize("seed", [None, 3])
+@pytest.mark.parametrize("overlap", [True, False])
+def test_each_token_of_an_answer_has_a_random_number_of_its_own(overlap, seed):
+    """Of eight equally likely tokens, the same entry of the batch draws each about as often as the others."""
+    rows = {token: [0.0] * 8 for token in range(8)}
+    with logits_llm(rows, 8, overlap=overlap, custom=Custom(chooser=partial(Sampler, 5))) as llm:
+        params = SamplingParams(temperature=1.0, max_tokens=60, ignore_eos=True, seed=seed)
+        for out in llm.generate([[1], [2]], params):
+            assert max(map(out.token_ids.count, range(8))) < 20

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from minisgl_lite.engine.tape import record
+from minisgl_lite.assembly import assemble
+from minisgl_lite.config import EngineConfig
+from minisgl_lite.engine.tape import record, tape_decode
 
 
 def test_a_replay_reads_what_was_written_and_writes_where_it_wrote():
@@ -57,3 +59,11 @@ def test_what_the_host_would_read_is_refused():
     x = torch.ones(1)
     with pytest.raises(RuntimeError, match="host"):
         record(lambda: x.mul_(x.item()))
+
+
+def test_recording_leaves_an_empty_pool():
+    """It writes into page 0, which nobody owns yet."""
+    engine = assemble(EngineConfig("tiny", device="cpu", num_pages=8, page_size=4, max_seq_len=16)).engine
+    tape_decode(engine, [1, 4])
+    assert not engine.pool.k.any()
+    assert not engine.pool.v.any()
