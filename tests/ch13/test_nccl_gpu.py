@@ -1,4 +1,4 @@
-"""On two GPUs: NCCL, graphs and overlap."""
+"""On two GPUs, and on four where there are so many: NCCL, graphs and overlap."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from tests.helpers.checkpoints import TIE_GAP, hf_greedy, make_checkpoint, rando
 from tests.helpers.halves import BOUND, Reference
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(torch.cuda.device_count() < 2, reason="fewer than two CUDA devices")]
+FOUR = pytest.mark.skipif(torch.cuda.device_count() < 4, reason="fewer than four CUDA devices")
+SIZES = pytest.mark.parametrize("size", [2, pytest.param(4, marks=FOUR)])
 OPTIONS = {"device": "cuda", "tp_size": 2, "num_pages": 512, "max_running_req": 9, "page_size": 4}
 
 
@@ -25,11 +27,12 @@ def folder(tmp_path_factory):
     return path
 
 
+@SIZES
 @pytest.mark.parametrize("kind", ["llama", "qwen2", "qwen3"])
-def test_two_gpus_equal_hf_in_full_precision(tmp_path, kind):
+def test_all_gpus_equal_hf_in_full_precision(tmp_path, kind, size):
     model = make_checkpoint(tmp_path, kind, vocab_size=129)
     prompts = [*random_prompts(9, 1, 30, seed=6), [64, 65, 128, 5]]
-    with LLM(tmp_path, dtype="float32", **OPTIONS) as llm:
+    with LLM(tmp_path, dtype="float32", **OPTIONS | {"tp_size": size}) as llm:
         outs = llm.generate(prompts, SamplingParams(max_tokens=12))
         llm.check_invariants()
     for prompt, out in zip(prompts, outs, strict=True):
@@ -37,14 +40,15 @@ def test_two_gpus_equal_hf_in_full_precision(tmp_path, kind):
         assert gap < TIE_GAP or out.token_ids == want
 
 
-def test_graphs_and_overlap_change_no_token(folder):
+@SIZES
+def test_graphs_and_overlap_change_no_token(folder, size):
     """Sums inside graphs; the tokens are Hugging Face's but for ties."""
     prompts, answers = random_prompts(20, 1, 50, seed=6), []
     params = [SamplingParams(max_tokens=5 + i, temperature=0.8 * (i % 3 == 2), seed=i) for i in range(20)]
     for most, overlap in ((0, False), (9, False), (9, True)):
         with LLM(
             folder, dtype="bfloat16", cuda_graph_max_bs=most, overlap=overlap, cache_type="naive",
-            attention_backend="flashinfer", **OPTIONS,
+            attention_backend="flashinfer", **OPTIONS | {"tp_size": size},
         ) as llm:  # fmt: skip
             answers.append([out.token_ids for out in llm.generate(prompts, params)])
             llm.check_invariants()
