@@ -62,11 +62,27 @@ def probe_adder(args: dict[str, Any]) -> list[dict[str, Any]]:
     return seen
 
 
+class NotingAdder(PrefillAdder):
+    """An adder that notes what it said of whom."""
+
+    def __init__(self, table: TableManager, cache: CacheManager, budget: int, most: int) -> None:
+        super().__init__(table, cache, budget)
+        self.most = most
+        self.said: list[list[int]] = []
+
+    def try_add(self, req: Req) -> int:
+        n = super().try_add(req)
+        if self.most:
+            n = min(n, self.most)
+        self.said.append([req.uid, n])
+        return n
+
+
 class NotingManager(PrefillManager):
     """A queue that notes whom it is told to have been placed."""
 
-    def __init__(self, table: TableManager, cache: CacheManager, budget: int) -> None:
-        super().__init__(table, lambda: PrefillAdder(table, cache, budget))
+    def __init__(self, table: TableManager, adder: NotingAdder) -> None:
+        super().__init__(table, lambda: adder)
         self.told: list[list[int]] = []
 
     def placed(self, req: Req, n: int) -> None:
@@ -75,14 +91,25 @@ class NotingManager(PrefillManager):
 
 
 def probe_placed(args: dict[str, Any]) -> dict[str, Any]:
-    """One round's prefill batch: its entries (uid, tokens), whom `placed` was told of, and who is still queued."""
-    table, cache = TableManager(args["rows"]), CacheManager(PageAllocator(64, 1))
-    manager = NotingManager(table, cache, args["budget"])
+    """One round's prefill batch: its entries (uid, tokens), what try_add and `placed` were told, who is still queued.
+
+    warm: see WarmCache. most: the most tokens that try_add gives a request; 0 is any number. moved: (uid, cached_len)
+    of who has another one than at first.
+    """
+    warm = dict(args["warm"])
+    table, cache = TableManager(args["rows"]), WarmCache(PageAllocator(64, 1), warm)
+    adder = NotingAdder(table, cache, args["budget"], args["most"])
+    manager = NotingManager(table, adder)
     for uid, prompt_len in enumerate(args["prompts"]):
         manager.add(Req(uid, [5] * prompt_len, SamplingParams(max_tokens=4)))
     batch = call(manager.schedule_next_batch, name="PrefillManager.schedule_next_batch", returns=Batch)
-    entries = [[req.uid, n] for req, n in zip(batch.reqs, batch.lens, strict=True)]
-    return {"entries": entries, "told": manager.told, "pending": list(manager.pending)}
+    return {
+        "entries": [[req.uid, n] for req, n in zip(batch.reqs, batch.lens, strict=True)],
+        "moved": [[r.uid, r.cached_len] for r in batch.reqs if r.cached_len != warm.get(r.uid, 0)],
+        "said": adder.said,
+        "told": manager.told,
+        "pending": list(manager.pending),
+    }
 
 
 def probe_ahead(args: dict[str, Any]) -> list[list[Any]]:
@@ -118,8 +145,21 @@ def probe_alone(args: dict[str, Any]) -> dict[str, dict[str, Any]]:
             scheduler.abort(0)
         call(scheduler.commit, batch, [5], name=f"{scene}: Scheduler.commit")
         free = {"rows": scheduler.table.available, "pages": scheduler.cache.room()}
-        seen[scene] = {**free, "has_work": scheduler.has_work}
+        standing = {"committed": scheduler.committed, "live": list(scheduler.live)}
+        seen[scene] = {**free, **standing, "has_work": scheduler.has_work}
     return seen
+
+
+def probe_lowered(args: dict[str, Any]) -> dict[str, Any]:
+    """How many tokens a request gets that was made for fewer (most) than its params say, and why it ends."""
+    config = EngineConfig(cache_type="naive", overlap=False)
+    schedule = assemble_scheduler(config, 64, lambda _: VirtualEngine(lambda uid, position: 5), WHOLE_PROMPTS)
+    scheduler, params = schedule.scheduler, SamplingParams(max_tokens=args["params"])
+    req = Req(0, [5] * args["prompt"], params, max_tokens=args["most"])
+    scheduler.submit(req)
+    while (batch := scheduler.plan()) is not None:
+        call(scheduler.commit, batch, [5], name="Scheduler.commit")
+    return {"tokens": len(req.input_ids) - req.prompt_len, "reason": req.finish_reason}
 
 
 def probe_out_of_order(args: dict[str, Any]) -> dict[str, Any]:

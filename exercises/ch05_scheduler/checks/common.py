@@ -21,7 +21,10 @@ def told(number: int, want: list[Any], have: list[Any] | None) -> str:
     """`round 3: prefill of requests 4, 5 - expected prefill of request 4`."""
 
     def words(round_: list[Any] | None) -> str:
-        return "nothing" if round_ is None else f"{round_[0]} of requests {', '.join(str(e[0]) for e in round_[1])}"
+        return "nothing" if round_ is None else f"{round_[0]} of {requests([e[0] for e in round_[1]])}"
+
+    def requests(uids: list[int]) -> str:
+        return f"request{'s' * (len(uids) != 1)} {', '.join(map(str, uids))}"
 
     return f"round {number}: {words(have)}; expected {words(want)}"
 

@@ -67,6 +67,8 @@ def check_one_request(ask: Ask, rng: Random) -> Result:
     """Is each request admitted, or refused, as it should be?"""
     for name, changed in SITUATIONS:
         args = situation(**changed)
+        earlier: list[Result] = []
+        before: dict[str, Any] = args
         for uid, (seen, (want, otherwise, _)) in enumerate(zip(ask("adder", args), answers(args), strict=True)):
             got, prompt = seen["answer"], args["prompts"][uid]
             if got is True or got is False or type(got) is not int:
@@ -81,25 +83,51 @@ def check_one_request(ask: Ask, rng: Random) -> Result:
                 message = f"{name}: request {uid} ({prompt} tokens): try_add said {got}, expected {want}"
                 if otherwise == "room-before-open":
                     message += ": open may take room away (it locks what it finds), so room() is asked after open"
+                because = next((result for result in earlier if result.verdict != "ok"), None)
+                if because is not None and not got:
+                    return Result.failed(because.diagnosis, f"{message}, because {because.message}")
                 return Result.failed(otherwise, message)
             if want and not seen["row"]:
                 return Result.failed("no-row", f"{name}: request {uid} was admitted, but has no table_idx")
+            earlier.append(judge_taken(uid, want, before, seen, dict(args["warm"]).get(uid, 0)))
+            before = seen
     return judge_counts(ask)
+
+
+def judge_taken(uid: int, said: int, before: dict[str, Any], seen: dict[str, Any], warm: int) -> Result:
+    """What one answer has taken: a row where the request was admitted, and no page but those that `open` found."""
+    for what, taken in (("rows", 1), ("pages", warm)):
+        want = before[what] - (taken if said else 0)
+        if same(want, seen[what]):
+            continue
+        message = f"request {uid} was {'admitted' if said else 'refused'}, and of {before[what]} free {what}"
+        message += f" {seen[what]} are left; expected {want}"
+        if not said:
+            return Result.failed("refusal-left-something", f"{message}: a refusal changes nothing")
+        if what == "rows":
+            return Result.failed("not-one-row", f"{message}: an admitted request takes one row, once")
+        return Result.failed("pages-taken-early", f"{message}: try_add reserves pages, plan hands them out")
+    return Result.ok()
 
 
 def judge_counts(ask: Ask) -> Result:
     """What the adder counts after each answer."""
     for name, changed in SITUATIONS:
         args = situation(**changed)
-        for uid, (seen, (_, _, counts)) in enumerate(zip(ask("adder", args), answers(args), strict=True)):
-            for what, want in counts.items():
-                if same(want, seen[what]):
+        before: dict[str, Any] = args
+        for uid, (seen, (said, _, counts)) in enumerate(zip(ask("adder", args), answers(args), strict=True)):
+            for what in ("reserved", "tokens"):
+                if same(want := counts[what], seen[what]):
                     continue
                 message = f"{name}: after request {uid}, {what} is {seen[what]}; expected {want}"
                 if what == "reserved" and dict(args["warm"]).get(uid):
                     message += ": need(req) counts the pages that open found, so it is asked after open"
                     return Result.failed("need-before-open", message)
                 return Result.failed(f"{what}-not-counted", message)
+            taken = judge_taken(uid, said, before, seen, dict(args["warm"]).get(uid, 0))
+            if said and taken.verdict != "ok":
+                return Result.failed(taken.diagnosis, f"{name}: {taken.message}")
+            before = seen
     return Result.ok(f"{len(SITUATIONS)} situations")
 
 
@@ -168,13 +196,36 @@ def check_queue_order(ask: Ask, rng: Random) -> Result:
 
 
 def check_placed_is_told(ask: Ask, rng: Random) -> Result:
-    """Is each request that is added announced with placed(req, n), which takes it out of the queue?"""
-    got = ask("placed", {"rows": 3, "budget": 9, "prompts": [3, 4, 2, 1]})
+    """Is each request added and announced with what try_add said of it, and does `placed` take it out of the queue?"""
+    for warm, most in (([], 0), ([[1, 4]], 0), ([], 2)):
+        args = {"rows": 3, "budget": 9, "prompts": [3, 6, 2, 1], "warm": warm, "most": most}
+        result = judge_placed(args, ask("placed", args))
+        if result.verdict != "ok":
+            return result
+    return Result.ok()
+
+
+def judge_placed(args: dict[str, Any], got: dict[str, Any]) -> Result:
+    """One round's batch beside what the adder answered and what `placed` was told."""
+    for uid, cached in got["moved"]:
+        message = f"cached_len of request {uid} is {cached} when the batch is returned"
+        return Result.failed("admission-moves-the-request", f"{message}; that is plan's business, afterwards")
+    scene = ""
+    if args["warm"]:
+        scene = f"open finds {args['warm'][0][1]} positions of request {args['warm'][0][0]}: "
+    if args["most"]:
+        scene = f"an adder that gives a request at most {args['most']} tokens a round, as in chapter 07: "
+    said = {uid: n for uid, n in got["said"] if n}
+    for what, numbers in (("batch.add was given", got["entries"]), ("placed was told", got["told"])):
+        for uid, n in numbers:
+            if uid in said and n != said[uid]:
+                message = f"{scene}try_add said {said[uid]} of request {uid}, {what} {n}"
+                return Result.failed("not-what-try-add-said", message)
     if not same(got["entries"], got["told"]):
         message = f"the batch holds (uid, tokens) {got['entries']}, placed was told of {got['told']}"
         return Result.failed("placed-not-told", f"{message}; in chapter 07, placed may keep a request in the queue")
-    if not same([3], got["pending"]):
-        return Result.failed("queue-not-left", f"requests 0, 1 and 2 were added, but {got['pending']} are still queued")
+    if stayed := [uid for uid, _ in got["entries"] if uid in got["pending"]]:
+        return Result.failed("queue-not-left", f"{scene}requests {stayed} were added, but are still queued")
     return Result.ok()
 
 

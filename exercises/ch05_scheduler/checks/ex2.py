@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from minisgl_lite.engine.shadow import next_token
-from workbook.judge.checklib import Ask, Result
+from workbook.judge.checklib import Ask, ProbeRaised, Result
 from workbook.judge.drive import EOS, VOCAB, Traffic
 from workbook.words import counted
 
@@ -35,7 +35,7 @@ def judge_streams(traffic: Traffic, got: dict[str, Any]) -> Result:
         tokens = [token for _, token, _ in events if token is not None]
         reasons = [reason for _, _, reason in events if reason is not None]
         want, why = expected_stream(prompt, most, ignore)
-        who = f"request {uid} ({len(prompt)} prompt tokens, max_tokens {most})"
+        who = f"request {uid} ({counted(len(prompt), 'prompt token')}, max_tokens {most})"
         if len(reasons) > 1 or (reasons and events[-1][2] is None):
             return Result.failed("token-after-the-end", f"{who}: an event follows its last one: {events[-3:]}")
         if uid in aborted:
@@ -93,7 +93,24 @@ def check_tokens_and_reasons(ask: Ask, rng: Random) -> Result:
     """Length, stop, both at once; one token only."""
     arrivals = [*with_outcomes(rng, ["length", "stop", "both"]), plain(3, 0, 4, 1), plain(4, 1, 2, 6)]
     traffic = Traffic(400, 1, 8, 64, arrivals)
-    return judge_streams(traffic, ask("schedule", asdict(traffic)))
+    try:
+        return judge_streams(traffic, ask("schedule", asdict(traffic)))
+    except ProbeRaised as error:
+        if error.type != "KeyError" or not any(" in _retire" in line for line in error.trace):
+            raise
+        message = f"_retire closes the account of whoever has ended, and finds that it is closed already ({error.text})"
+        return Result.failed("account-closed-twice", f"{message}: commit closes none, it calls _finish")
+
+
+def check_limit_of_the_request(ask: Ask, rng: Random) -> Result:
+    """A request that may have fewer tokens than its params say."""
+    got = ask("lowered", {"prompt": 2, "params": 9, "most": 3})
+    if got == {"tokens": 3, "reason": "length"}:
+        return Result.ok()
+    then = f"ends with {got['reason']!r}" if got["reason"] else "does not end"
+    message = f"Req(0, [5, 5], params with max_tokens 9, max_tokens=3) has {counted(got['tokens'], 'token')} and {then}"
+    why = "expected 3, then 'length': no more fit here, and only req.limit knows"
+    return Result.failed("limit-of-the-params", f"{message}; {why}")
 
 
 def check_aborted_in_flight(ask: Ask, rng: Random) -> Result:
@@ -119,6 +136,13 @@ def check_aborted_in_flight(ask: Ask, rng: Random) -> Result:
 def check_aborted_alone(ask: Ask, rng: Random) -> Result:
     """The only request of a batch is aborted while the batch is computed: nobody ends in the commit itself."""
     for scene, got in ask("alone", {"rows": 2, "pages": 8}).items():
+        settled, live = got.pop("committed"), got.pop("live")
+        if not settled:
+            message = "batch 1 was committed, and `committed` is still 0: `_settled(batch)` was not called"
+            return Result.failed("batch-not-settled", f"{message}. What a batch in flight names cannot be given back")
+        if scene == "ended" and live:
+            message = "one request, max_tokens 1: it has ended, but is still in `live`"
+            return Result.failed("ended-without-finish", f"{message}; whoever ends goes through `_finish`")
         if got == {"rows": 2, "pages": 8, "has_work": False}:
             continue
         held = f"{got['rows']} of 2 rows and {got['pages']} of 8 pages are free, has_work is {got['has_work']}"

@@ -78,6 +78,10 @@ def judge_counts(
         )
         return Result.failed("fitting-batch-refused", message)
     held, have = dict(before["pages"]), dict(after["pages"])
+    owned = {page for pages in have.values() for page in pages}
+    if stray := sorted(set(before["free"]) - set(after["free"]) - owned):
+        message = f"{where}: page {stray[0]} has left the allocator, but is in no request's req.pages"
+        return Result.failed("page-without-owner", f"{message}, which say {have}")
     too_many = {uid: len(have[uid]) - len(held[uid]) - missing.get(uid, 0) for uid in held}
     wrong = [uid for uid in held if too_many[uid]]
     if wrong:
