@@ -84,11 +84,15 @@ def probe_decode(args: dict[str, Any]) -> dict[str, Any]:
     inputs = call(tables.build, batch, returns=StepInputs, name=name)
     out = {name: plain_field(inputs, name) for name in StepInputs._fields}
     tensors = [name for name in ("starts", "lens") if isinstance(getattr(inputs, name), torch.Tensor)]
+    table = inputs.page_table
+    whole = isinstance(table, torch.Tensor) and table.data_ptr() == tables.page_table.data_ptr()
     hosts = {"starts", "lens", "last"}  # last may be None; all the rest goes to the device
     unlike = [[name, type(value).__name__] for name, value in inputs._asdict().items() if name not in hosts]
     return {
         **out,
         "tensors": tensors,
+        "given_table": list(table.shape) if isinstance(table, torch.Tensor) else type(table).__name__,
+        "whole_table": whole and table.shape == tables.page_table.shape,
         "no_tensors": [[name, kind] for name, kind in unlike if kind != "Tensor"],
         "page_table": tables.page_table.tolist(),
         "token_pool": tables.token_pool.tolist(),
@@ -97,6 +101,8 @@ def probe_decode(args: dict[str, Any]) -> dict[str, Any]:
 
 def probe_work(args: dict[str, Any]) -> dict[str, Any]:
     """What one decode step costs: copies from the host, calls that wait for the device, operations, other devices.
+
+    lists: those that are not the batch's own.
 
     On the meta device, where nothing has contents and no copy costs anything.
     """
@@ -117,19 +123,21 @@ def probe_work(args: dict[str, Any]) -> dict[str, Any]:
     reqs = [Req(uid, [1], SamplingParams()) for uid in rows]
     batch = Batch("decode", reqs, starts, [1] * len(rows), rows, new_pages=(rows, columns, rows))
     slots.upload = counted
-    built, raised = False, ""
+    inputs, raised = None, ""
     try:
         with operations, calls:
-            built = isinstance(tables.build(batch), StepInputs)
+            inputs = tables.build(batch)
     except RuntimeError as error:  # two devices in one operation, for instance
         raised = f"{type(error).__name__}: {error}"
     finally:
         slots.upload = upload
     made = sum(name in MAKERS for name in calls.names)
+    lists = [name for name in ("starts", "lens") if getattr(inputs, name, None) is not getattr(batch, name)]
     return {
         "copies": len(uploads) + made,
         "waits": calls.waits + operations.waits,
-        "built": built,
+        "built": isinstance(inputs, StepInputs),
+        "lists": lists,
         "raised": raised,
         "operations": len(operations.names),
         "devices": sorted(operations.devices),

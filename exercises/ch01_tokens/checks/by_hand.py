@@ -19,6 +19,7 @@ def attended(
     *,
     last: Callable[[int, int, int], int] = lambda i, new, total: total - new + i,
     share: Callable[[int, int, int], int] = lambda h, heads, kv: h * kv // heads,
+    share_values: Callable[[int, int, int], int] | None = None,
     scale: float | None = None,
     over_queries: bool = False,
     hide: Callable[[float], float] = lambda score: HIDDEN,
@@ -26,14 +27,15 @@ def attended(
 ) -> Heads | None:
     """Attention by hand; None when some query sees no key at all.
 
-    last: the newest key that query i sees. hide: what becomes of the score of a key that it must not see. after: such
-    keys are removed after the softmax, not before.
+    last: the newest key that query i sees. share, share_values: whose keys and whose values a query head uses. hide:
+    what becomes of the score of a key that it must not see. after: such keys are removed after the softmax, not before.
     """
     new, total, heads, kv, size = len(q), len(k), len(q[0]), len(k[0]), len(q[0][0])
     factor = size**-0.5 if scale is None else scale
     out: Heads = [[[] for _ in range(heads)] for _ in range(new)]
     for h in range(heads):
         g, rows = share(h, heads, kv), []
+        its_values = (share_values or share)(h, heads, kv)
         for i in range(new):
             scores = [factor * sum(map(float.__mul__, q[i][h], k[s][g])) for s in range(total)]
             seen = [after or s <= last(i, new, total) for s in range(total)]
@@ -46,7 +48,7 @@ def attended(
         for i in range(new):
             mine = [column[i] for column in weights] if over_queries else weights[i]
             seen = [not after or s <= last(i, new, total) for s in range(total)]
-            out[i][h] = [sum(mine[s] * v[s][g][d] for s in range(total) if seen[s]) for d in range(size)]
+            out[i][h] = [sum(mine[s] * v[s][its_values][d] for s in range(total) if seen[s]) for d in range(size)]
     return out
 
 

@@ -82,21 +82,25 @@ def turned(
     speed_of: Callable[[int, int], int] = lambda number, half: number % half,
     signs: tuple[int, int] = (-1, 1),
     swapped: bool = False,
+    from_zero: str = "",
 ) -> Heads:
     """Every head turned, pair by pair.
 
     pair: which two numbers are point i. to: where they are written. speed_of: which speed a number turns with.
-    signs: of the sine, for the two numbers of a point. swapped: sine and cosine exchanged.
+    signs: of the sine, for the two numbers of a point. swapped: sine and cosine exchanged. from_zero: "cos" or "sin" is
+    taken as if the tokens were at 0, 1, 2, ...
     """
     half, out = len(speeds), []
-    for heads, position in zip(x, positions, strict=True):
+    for number, (heads, position) in enumerate(zip(x, positions, strict=True)):
         out.append([list(head) for head in heads])
         for new, head in zip(out[-1], heads, strict=True):
             for i in range(half):
                 (a, b), places = pair(i, half), (to or pair)(i, half)
                 for place, sign, mine, other in zip(places, signs, (a, b), (b, a), strict=True):
-                    angle = position * speeds[speed_of(mine, half)]
-                    cos, sin = (math.sin(angle), math.cos(angle)) if swapped else (math.cos(angle), math.sin(angle))
+                    speed = speeds[speed_of(mine, half)]
+                    cos = math.cos(speed * (number if from_zero == "cos" else position))
+                    sin = math.sin(speed * (number if from_zero == "sin" else position))
+                    cos, sin = (sin, cos) if swapped else (cos, sin)
                     new[place] = head[mine] * cos + sign * head[other] * sin
     return out
 
@@ -119,6 +123,8 @@ MISTAKES: list[tuple[str, str, dict[str, Any]]] = [
     ("sine-never-positive", "both numbers of a point get - sine: one of them needs the plus", {"signs": (-1, -1)}),
     ("angles-in-twos", "the angles are laid out 0 0 1 1 ...; the halves need 0 1 ... 0 1 ...", {"speed_of": in_twos}),
     ("cos-and-sin-swapped", "cosine and sine are exchanged", {"swapped": True}),
+    ("cosines-ignore-positions", "token i gets the cosines of position i: its own is given", {"from_zero": "cos"}),
+    ("sines-ignore-positions", "token i gets the sines of position i: its own is given", {"from_zero": "sin"}),
 ]
 
 

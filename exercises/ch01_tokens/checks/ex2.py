@@ -29,6 +29,16 @@ def compare_attention(ask: Ask, rng: Random, new: int, total: int, heads: int, k
     return Result.failed(slug, f"{told}: {where(seen['out'], want)}; {meaning}")
 
 
+def neighbours(h: int, heads: int, kv: int) -> int:
+    """The key head of a query head, as it must be: neighbours share one."""
+    return h * kv // heads
+
+
+def tiled(h: int, heads: int, kv: int) -> int:
+    """A key head for every KV-th query head."""
+    return h % kv
+
+
 MISTAKES: list[tuple[str, str, dict[str, Any]]] = [
     ("future-visible", "every query sees every key", {"last": lambda i, new, total: total}),
     (
@@ -38,7 +48,17 @@ MISTAKES: list[tuple[str, str, dict[str, Any]]] = [
     ),
     ("own-key-hidden", "a query does not see its own key", {"last": lambda i, new, total: total - new + i - 1}),
     ("next-key-visible", "a query sees one key too many", {"last": lambda i, new, total: total - new + i + 1}),
-    ("heads-tiled", "query heads 0 1 2 3 use key heads 0 1 0 1, not 0 0 1 1", {"share": lambda h, heads, kv: h % kv}),
+    ("heads-tiled", "query heads 0 1 2 3 use key heads 0 1 0 1, not 0 0 1 1", {"share": tiled}),
+    (
+        "only-the-keys-tiled",
+        "query heads 0 1 2 3 use the keys of heads 0 1 0 1 and the values of 0 0 1 1; both must be 0 0 1 1",
+        {"share": tiled, "share_values": neighbours},
+    ),
+    (
+        "only-the-values-tiled",
+        "query heads 0 1 2 3 use the values of heads 0 1 0 1 and the keys of 0 0 1 1; both must be 0 0 1 1",
+        {"share": neighbours, "share_values": tiled},
+    ),
     ("scale-missing", "the scores are not divided by the square root of D", {"scale": 1.0}),
     ("softmax-over-queries", "the weights of a key add up to 1, not those of a query", {"over_queries": True}),
     ("mask-after-softmax", "keys are hidden after the softmax: the weights no longer add up to 1", {"after": True}),
@@ -61,8 +81,8 @@ def name_attention(got: Heads, q: Heads, k: Heads, v: Heads) -> tuple[str, str]:
     right = attended(q, k, v)
     if any(close(got, mixed) for mixed in mixed_up(attended, q, k, v)) or (right and same_vectors(got, right)):
         return "axes-mixed", MEANING
-    tiled = attended(q, k, v, share=lambda h, heads, kv: h % kv)
-    if tiled and same_vectors(got, tiled):
+    wrong = attended(q, k, v, share=tiled)
+    if wrong and same_vectors(got, wrong):
         return "heads-tiled", "the query heads are split as [H/KV, KV]; neighbours share a key head: [KV, H/KV]"
     if all(finite):
         return "wrong-values", "no known mistake gives these numbers"

@@ -131,3 +131,33 @@ def name_storage(before: dict[str, Any], want: dict[str, Any], got: dict[str, An
     if all(same(got[name], swapped[name]) for name in "kv"):
         return "keys-and-values-swapped"
     return "not-all-stored" if len(changed) < len(places) else "wrong-values-stored"
+
+
+def tell_storage(diagnosis: str, before: dict[str, Any], want: dict[str, Any], got: dict[str, Any], call: Any) -> str:
+    """The first place at which a cache is not as it should be: what it holds, and what it should."""
+    name, layer, row, position = next(
+        (name, layer, row, position)
+        for position in range(MAX_LEN)
+        for layer in range(LAYERS)
+        for row in range(ROWS)
+        for name in "kv"
+        if not same(got[name][layer][row][position], want[name][layer][row][position])
+    )
+    places = [(row, start + i) for row, start, n, _ in pieces(call) for i in range(n)]
+
+    def holds(value: Any) -> str:
+        for each, word in (("k", "key"), ("v", "value")):
+            for token, (its_row, its_position) in enumerate(places):
+                if same(value, call[each][token]):
+                    return f"the {word} of new token {token} (row {its_row}, position {its_position})"
+        if same(value, before[name][layer][row][position]):
+            return "what was there before"
+        return "other numbers"
+
+    has, should = (holds(cache[name][layer][row][position]) for cache in (got, want))
+    told = f"{name}[layer {layer}, row {row}, position {position}] holds {has}; expected {should}"
+    if diagnosis == "wrong-layer":
+        return f"{told}. This call writes to no layer but {call['layer']}"
+    if diagnosis == "wrong-row":
+        return f"{told}. This call writes to no row but {' and '.join(map(str, call['rows']))}"
+    return told

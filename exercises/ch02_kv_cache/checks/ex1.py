@@ -23,6 +23,7 @@ from .by_hand import (
     new_call,
     pieces,
     stored,
+    tell_storage,
 )
 from .common import check_end_to_end, numbers, same
 
@@ -37,7 +38,7 @@ def judge_calls(ask: Ask, rng: Random, *calls: dict[str, Any]) -> Result:
         after = stored(cache, call)
         if any(not same(seen[name], after[name]) for name in "kv"):
             diagnosis = name_storage(cache, after, seen, call)
-            return Result.failed(diagnosis, f"{where}: the cache afterwards is not as it should be")
+            return Result.failed(diagnosis, f"{where}: afterwards, {tell_storage(diagnosis, cache, after, seen, call)}")
         shape = [len(call["q"]), HEADS, DIM]
         if seen["shape"] != shape:
             return Result.failed("wrong-shape", f"{where}: returned shape {seen['shape']}; expected {shape}")

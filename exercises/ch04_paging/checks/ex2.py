@@ -77,6 +77,10 @@ def judge_decode(args: dict[str, Any], got: dict[str, Any]) -> Result:
         name, kind = got["no_tensors"][0]
         message = f"{name} is a {kind}; expected a tensor on the tables' device: attention indexes with it"
         return Result.failed("tensor-left-on-the-host", message)
+    if not got["whole_table"]:
+        size = [len(args["page_table"]), len(args["page_table"][0])]
+        message = f"page_table {got['given_table']} is not the table itself, {size}; attention picks rows and columns"
+        return Result.failed("not-the-table-itself", message)
     return judge_fields(args, after, got)
 
 
@@ -174,6 +178,9 @@ def check_fixed_work(ask: Ask, rng: Random) -> Result:
                 f"{told}: {few['operations']} operations for 3 rows, {many['operations']} for 40: a loop over rows"
             )
             return Result.failed("work-grows-with-the-batch", message)
+        if many["lists"]:
+            message = f"{told}: {many['lists'][0]} is another list than the batch's; expected that very list"
+            return Result.failed("list-made-anew", f"{message}, which costs nothing")
     return Result.ok()
 
 
