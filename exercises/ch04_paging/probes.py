@@ -102,9 +102,7 @@ def probe_decode(args: dict[str, Any]) -> dict[str, Any]:
 def probe_work(args: dict[str, Any]) -> dict[str, Any]:
     """What one decode step costs: copies from the host, calls that wait for the device, operations, other devices.
 
-    lists: those that are not the batch's own.
-
-    On the meta device, where nothing has contents and no copy costs anything.
+    On the meta device, where nothing has contents and no copy costs anything. lists: those that are not the batch's own.
     """
     calls, operations, uploads = Calls(), Operations(), []
 

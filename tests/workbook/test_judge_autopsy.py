@@ -45,10 +45,16 @@ def test_layer_and_token_are_named() -> None:
 def test_another_input_comes_before_the_state() -> None:
     want = [a_pass([1.0, 2.0, 3.0])]
     assert first_wrong_state([a_pass([5.0, 5.0, 5.0], ids=(7, 6, 9))], want) == [
-        "forward pass 0 is the first with another input: its token 1 is id 6, in the reference id 8"
+        "forward pass 0 is the first with another input: token 1 of yours is id 6, of the reference's id 8"
+    ]
+    moved = {**a_pass([1.0, 2.0, 3.0], batch=BATCH), "positions": [4, 5, 1]}
+    assert first_wrong_state([moved], [{**want[0], "batch": ["decode", 2, []]}]) == [
+        "forward pass 0 is the first with another input: "
+        "token 1 of yours (prefill) is at position 5, of the reference's (decode) at position 0"
     ]
     short = {**a_pass([1.0, 2.0]), "ids": [7, 8], "positions": [4, 0]}
-    assert first_wrong_state([short], want) == ["forward pass 0 computes 2 tokens, the reference's 3"]
+    words = "forward pass 0 is the first with another input: yours computes 2 tokens, the reference's 3"
+    assert first_wrong_state([short], want) == [words]
 
 
 def test_rounds_are_compared() -> None:

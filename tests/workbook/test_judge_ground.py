@@ -70,13 +70,16 @@ def test_own_modules_that_passed_are_used_and_named(
     assert "your own: pair.py (03.1); reference: pair.py (03.2), chapter 04" in capsys.readouterr().out
 
 
-def test_all_at_once_uses_what_has_just_passed(root: Path, runs: list[list[str]]) -> None:
+def test_all_at_once_uses_what_has_just_passed(
+    root: Path, runs: list[list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
     write(root, "pair", "smaller", "return min(a, b)")
     write(root, "pair", "larger", "return max(b, a)")
     write(root, "double", "double", "return a + a")
     write(root, "desk", "serve", SERVE)
     assert judge(root)[0] == 0
     assert runs == [[], ["03.1"], ["03.1", "03.2"], ["03.1", "03.2", "04.1"]]
+    assert "your own: chapter 03, double.py (04.1)\n" in capsys.readouterr().out
 
 
 def test_a_changed_module_is_not_used_until_it_passes_again(

@@ -94,6 +94,11 @@ def test_it_is_shown_and_comes_next(root: Path, capsys: pytest.CaptureFixture[st
     change(root / "exercises/ch03_pair/checks.py", "rng):", "rng):\n    rng.random()")
     judge(root, "04")
     said = capsys.readouterr().out
+    assert "04 double           [#] 1 of 1" in said
+    assert "03 pair" not in said  # of an exercise that was named, its chapter alone is told
+    assert "Next: judge 03.1 Write smaller again: python judge.py 03.1" in said
+    cli.main(["--progress"], root)
+    said = capsys.readouterr().out
     assert "03 pair             [~.] 0 of 2" in said
     assert "# passed   ~ stale   . not attempted" in said
     assert "Stale: 03.1 had passed, but its checks have changed" in said

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..student import write_text
 from ..widgets.rounds import side_by_side
+from ..words import counted
 from .bench import Bench
 from .checklib import short, show_round
 from .gone import ChildError
@@ -70,9 +71,9 @@ def _of_schedule(bench: Bench, text: str, report: Report, question: Question, sa
 def first_wrong_state(mine: Sequence[Any], reference: Sequence[Any]) -> list[str]:
     """The first forward pass, layer and token at which the states differ, in words. Empty when there is none."""
     for number, (got, want) in enumerate(zip(mine, reference, strict=False)):
-        where = f"forward pass {number}{_phase(want)}"
         if (got["positions"], got["ids"]) != (want["positions"], want["ids"]):
-            return [_other_input(where, got, want)]
+            return [_other_input(f"forward pass {number}", got, want)]
+        where = f"forward pass {number}{_phase(want)}"
         for layer, (have, should) in enumerate(zip(got["layers"], want["layers"], strict=False)):
             for row, (a, b) in enumerate(zip(have, should, strict=False)):
                 if not _close(a, b):
@@ -114,10 +115,12 @@ def _phase(record: Any) -> str:
 def _other_input(where: str, got: Any, want: Any) -> str:
     what = "positions" if got["positions"] != want["positions"] else "ids"
     row = next((i for i, (a, b) in enumerate(zip(got[what], want[what], strict=False)) if a != b), None)
+    mine, its = f"yours{_phase(got)}", f"the reference's{_phase(want)}"
     if row is None:
-        return f"{where} computes {len(got[what])} tokens, the reference's {len(want[what])}"
+        sizes = f"{mine} computes {counted(len(got[what]), 'token')}, {its} {len(want[what])}"
+        return f"{where} is the first with another input: {sizes}"
     said = {"positions": "at position", "ids": "id"}[what]
-    difference = f"its token {row} is {said} {got[what][row]}, in the reference {said} {want[what][row]}"
+    difference = f"token {row} of {mine} is {said} {got[what][row]}, of {its} {said} {want[what][row]}"
     return f"{where} is the first with another input: {difference}"
 
 

@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import dataclasses
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from ..progress import begin_at
@@ -103,7 +103,8 @@ def _finish(session: Session, args: argparse.Namespace, reports: list[Report], w
     if args.json != "-" and args.gradescope != "-":
         print(table(reports, colour=sys.stdout.isatty(), own=args.reference))
         if with_progress:
-            print("\n" + _progress(session))
+            some = {r.exercise.chapter for r in reports} if len(reports) < len(session.places()) else ()
+            print("\n" + _progress(session, some))
     return exit_code(reports)
 
 
@@ -117,10 +118,10 @@ def _start_at(session: Session, chapter: int) -> None:
     session.say(f"you begin at chapter {chapter:02d}{before}")
 
 
-def _progress(session: Session) -> str:
+def _progress(session: Session, chapters: Collection[int] = ()) -> str:
     create_missing(session.root)  # the file that it says to edit is there
     newer = [f"Newer stub: {file} (python judge.py --update merges it)" for file in newer_stubs(session)]
-    return "\n".join([progress([p.exercise for p in session.places()], session.standing()), *newer])
+    return "\n".join([progress([p.exercise for p in session.places()], session.standing(), chapters), *newer])
 
 
 def _mutants(session: Session, args: argparse.Namespace) -> int:

@@ -136,10 +136,28 @@ def _used(place: Workplace, text: str, ground: Ground, own: Sequence[Piece]) -> 
     rest = [*_chapters(ground, {place.exercise.chapter, *(piece.exercise.chapter for piece in own)}), *names]
     words = []
     if own:
-        words.append(f"your own: {label(_exercises(own))}")
+        words.append(f"your own: {', '.join(_own(ground, own, place.exercise.chapter))}")
     if rest:
         words.append(f"{'' if own else 'from the '}reference: {', '.join(rest)}")
     return "; ".join(words)
+
+
+def _own(ground: Ground, own: Sequence[Piece], chapter: int) -> list[str]:
+    """What was the student's own: earlier chapters as a whole where nothing in them was the reference's, else modules.
+
+    chapter: that of the exercise. A chapter of one exercise is told as its module.
+    """
+    mixed = {chapter, *(exercise.chapter for exercise in ground.reference)}
+    names: list[str] = []
+    whole: list[int] = []
+    for number, exercises in groupby(_exercises(own), key=lambda e: e.chapter):
+        if len(mine := list(exercises)) > 1 and number not in mixed:
+            whole.append(number)
+        else:
+            names.append(label(mine))
+    if len(whole) > 2 and whole == list(range(whole[0], whole[-1] + 1)):
+        return [f"chapters {whole[0]:02d} to {whole[-1]:02d}", *names]
+    return [*(f"chapter {number:02d}" for number in whole), *names]
 
 
 def _chapters(ground: Ground, mixed: set[int]) -> list[str]:

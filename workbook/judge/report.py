@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ..progress import Standing
@@ -97,11 +97,15 @@ def table(reports: Sequence[Report], colour: bool = False, own: bool = False) ->
     return "\n".join([*lines, total])
 
 
-def progress(exercises: Sequence[Exercise], standing: Standing) -> str:
-    """Where a student stands: a line a chapter, what no longer holds, and the next exercise to do."""
+def progress(exercises: Sequence[Exercise], standing: Standing, chapters: Collection[int] = ()) -> str:
+    """Where a student stands: a line a chapter, what no longer holds, and the next exercise to do.
+
+    chapters: those that get a line; left out, all do, and the marks are explained.
+    """
     start, states = standing.start, {e.id: standing.state(e) for e in exercises}
+    shown = [e for e in exercises if not chapters or e.chapter in chapters]
     lines = ["Progress"]
-    for chapter in dict.fromkeys((e.chapter, e.topic) for e in exercises):
+    for chapter in dict.fromkeys((e.chapter, e.topic) for e in shown):
         mine = [e for e in exercises if (e.chapter, e.topic) == chapter]
         passed = sum(states[e.id] == "passed" for e in mine)
         marks = MARKS if chapter[0] >= start else {**MARKS, "not attempted": "-"}
@@ -110,9 +114,9 @@ def progress(exercises: Sequence[Exercise], standing: Standing) -> str:
         spent = duration(sum(standing.spent.get(e.id, 0) for e in mine))
         lines.append(f"  {chapter[0]:02d} {chapter[1]:<16} [{bar}] {passed} of {len(mine)}{said}{spent}")
     used = {state for state in states.values() if state in MARKS}
-    if used - {"passed", "not attempted"}:
+    if not chapters and used - {"passed", "not attempted"}:
         lines.append("  " + "   ".join(f"{MARKS[state]} {state}" for state in MARKS if state in used))
-    lines += [f"Stale: {e.id} had passed, but {standing.stale[e.id]}" for e in exercises if e.id in standing.stale]
+    lines += [f"Stale: {e.id} had passed, but {standing.stale[e.id]}" for e in shown if e.id in standing.stale]
     return "\n".join([*lines, *_next(exercises, states, start)])
 
 
