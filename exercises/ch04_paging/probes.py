@@ -102,7 +102,7 @@ def probe_decode(args: dict[str, Any]) -> dict[str, Any]:
 def probe_work(args: dict[str, Any]) -> dict[str, Any]:
     """What one decode step costs: copies from the host, calls that wait for the device, operations, other devices.
 
-    On the meta device, where nothing has contents and no copy costs anything. lists: those that are not the batch's own.
+    On the meta device, where nothing has contents and no copy costs. lists: those that are not the batch's own.
     """
     calls, operations, uploads = Calls(), Operations(), []
 

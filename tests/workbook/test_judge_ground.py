@@ -79,7 +79,7 @@ def test_all_at_once_uses_what_has_just_passed(
     write(root, "desk", "serve", SERVE)
     assert judge(root)[0] == 0
     assert runs == [[], ["03.1"], ["03.1", "03.2"], ["03.1", "03.2", "04.1"]]
-    assert "your own: chapter 03, double.py (04.1)\n" in capsys.readouterr().out
+    assert "your own: chapter 03, double.py (04.1); reference: chapter 05\n" in capsys.readouterr().out
 
 
 def test_a_changed_module_is_not_used_until_it_passes_again(
