@@ -15,22 +15,27 @@ import triton
 import triton.language as tl
 
 
+# None in a Triton that has none: it looks up each name in a kernel's code, also where the code does not get to
+gdc_wait = getattr(getattr(tl.extra, "cuda", None), "gdc_wait", None)
+gdc_launch_dependents = getattr(getattr(tl.extra, "cuda", None), "gdc_launch_dependents", None)
+
+
 @triton.jit
 def inputs_ready(PDL: tl.constexpr):  # type: ignore[no-untyped-def]
     """Wait for the kernels before this one, then let the next one start. Before it, only weights may be read."""
     if PDL:
-        tl.extra.cuda.gdc_wait()
-        tl.extra.cuda.gdc_launch_dependents()
+        gdc_wait()
+        gdc_launch_dependents()
 
 
 @cache
 def supported() -> bool:
-    """Whether GPU (Hopper or later) and Triton (3.3 or later) can do it."""
+    """Whether GPU (Hopper or later) and Triton (3.5 or later: 3.4 has the calls, but cannot compile them) can do it."""
     return (
         torch.version.cuda is not None
         and torch.cuda.is_available()
         and torch.cuda.get_device_capability() >= (9, 0)
-        and hasattr(getattr(tl.extra, "cuda", None), "gdc_wait")
+        and tuple(map(int, triton.__version__.split(".")[:2])) >= (3, 5)
     )
 
 

@@ -75,6 +75,7 @@ class PeerSums:
         # calls so far; programs of the present call that have ended; whether to stop waiting
         self._state = torch.zeros(3, dtype=torch.int64, device=device)
         self._aside = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+        self._stop = torch.ones(1, dtype=torch.int64).pin_memory()
 
     def add_rms_norm(self, x: torch.Tensor, stream: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
         """See kernels.norm.add_rms_norm, for the sum of all ranks' x; all call it together, with at most `rows` rows.
@@ -91,8 +92,9 @@ class PeerSums:
 
     def abort(self) -> None:
         """Make kernels that wait, and all to come, go on without what they wait for. From any thread."""
+        # a copy, which needs no processor: they may all be taken by the next kernel, which has begun and waits as well
         with torch.cuda.stream(self._aside):
-            self._state[2:].fill_(1)
+            self._state[2:].copy_(self._stop, non_blocking=True)
 
 
 def new_buffer(ranks: int, rows: int, size: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:

@@ -34,9 +34,11 @@ def _rope_store(  # type: ignore[no-untyped-def]
     if NORM:
         scale = tl.rsqrt((tl.sum(a * a, 1) + tl.sum(b * b, 1)) / (2 * HALF) + eps)[:, None]
         of_query, of_key = inside & (head < HEADS), inside & (head >= HEADS) & rotated
-        low = tl.load(q_weight + lane, mask=of_query, other=0.0) + tl.load(k_weight + lane, mask=of_key, other=0.0)
-        high = tl.load(q_weight + HALF + lane, mask=of_query, other=0.0)
-        high += tl.load(k_weight + HALF + lane, mask=of_key, other=0.0)
+        # a row for each head: before 3.5, Triton wants addresses of the mask's shape
+        each = lane + tl.zeros_like(head)
+        low = tl.load(q_weight + each, mask=of_query, other=0.0) + tl.load(k_weight + each, mask=of_key, other=0.0)
+        high = tl.load(q_weight + HALF + each, mask=of_query, other=0.0)
+        high += tl.load(k_weight + HALF + each, mask=of_key, other=0.0)
         a = tl.where(rotated, a * scale * low.to(tl.float32), a)
         b = tl.where(rotated, b * scale * high.to(tl.float32), b)
     c = tl.load(cos + position * HALF + lane, mask=lane < HALF, other=0.0)
