@@ -39,6 +39,15 @@ def measure(args: argparse.Namespace, early: bool) -> dict[str, Any]:
         return {"ids": ids, "ms": [decode_step(llm, batch, args.steps, vocab) * 1e3 for batch in args.batch]}
 
 
+def possible() -> bool:
+    """Whether kernels can start early on this machine."""
+    if not torch.cuda.is_available():
+        return False
+    from minisgl_lite.kernels import pdl
+
+    return pdl.supported()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shape", choices=random_model.SHAPES, default="0.6b")
@@ -47,8 +56,8 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--record", type=Path, help="write the numbers to this JSON file")
     args = parser.parse_args()
-    if not torch.cuda.is_available() or torch.cuda.get_device_capability() < (9, 0):
-        parser.error("needs a CUDA GPU of compute capability 9.0 or later")
+    if not possible():
+        parser.error("needs a CUDA GPU of compute capability 9.0 or later, and Triton 3.5 or later")
     args.device, args.no_graphs = "cuda", False
     print(machine())
     rounds = [

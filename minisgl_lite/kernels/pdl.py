@@ -9,15 +9,15 @@ kernels of a stream have begun at most, and the second of them has written nothi
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import torch
 import triton
 import triton.language as tl
 
-
 # None in a Triton that has none: it looks up each name in a kernel's code, also where the code does not get to
-gdc_wait = getattr(getattr(tl.extra, "cuda", None), "gdc_wait", None)
-gdc_launch_dependents = getattr(getattr(tl.extra, "cuda", None), "gdc_launch_dependents", None)
+gdc_wait: Any = getattr(getattr(tl.extra, "cuda", None), "gdc_wait", None)
+gdc_launch_dependents: Any = getattr(getattr(tl.extra, "cuda", None), "gdc_launch_dependents", None)
 
 
 @triton.jit
