@@ -36,6 +36,8 @@ class FlashInferAttention:
     """
 
     def __init__(self, pool: KVPool) -> None:
+        """Makes the pool's GPU the current one: Triton launches its kernels there, wherever their tensors are."""
+        torch.cuda.set_device(pool.k.device)
         self.pool = pool
         self.layers = list(zip(*(in_pages(part, pool.page_size).unbind(0) for part in (pool.k, pool.v)), strict=True))
         self._decode: dict[bool, BatchDecodeWithPagedKVCacheWrapper] = {}

@@ -172,4 +172,6 @@ def as_device(device: torch.device | str | None) -> torch.device:
         raise ValueError(f"device is {str(place)!r}; it must be cpu or cuda")
     if place.type == "cuda" and not torch.cuda.is_available():
         raise ValueError(f"device is {str(place)!r}; torch finds no CUDA device here")
+    if place.type == "cuda" and (place.index or 0) >= torch.cuda.device_count():
+        raise ValueError(f"device is {str(place)!r}; the CUDA devices here are 0 to {torch.cuda.device_count() - 1}")
     return place

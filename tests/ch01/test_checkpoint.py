@@ -106,6 +106,14 @@ def test_no_cuda_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         as_device("cuda")
 
 
+def test_a_gpu_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert as_device("cuda:1") == torch.device("cuda", 1)
+    with pytest.raises(ValueError, match="device is 'cuda:2'; the CUDA devices here are 0 to 1"):
+        as_device("cuda:2")
+
+
 def test_a_text_beyond_the_context_is_encoded_without_a_word():
     """The engine refuses it with its own numbers; the tokenizer's warning speaks of another program."""
     said = []

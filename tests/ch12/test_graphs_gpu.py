@@ -193,6 +193,20 @@ def test_graphs_and_overlap_change_no_token(folder, page_size):
     assert all(answer == answers[0] for answer in answers)
 
 
+@pytest.mark.skipif(torch.cuda.device_count() < 2, reason="fewer than two CUDA devices")
+def test_a_gpu_that_is_not_the_first(folder):
+    """Kernels of Triton are launched on the current device, not on that of their tensors."""
+    prompts, answers = random_prompts(5, 1, 50, seed=6), []
+    try:
+        for device in ("cuda:0", "cuda:1"):
+            torch.cuda.set_device(0)
+            with llm(folder, device=device) as one:
+                answers.append([out.token_ids for out in one.generate(prompts, SamplingParams(max_tokens=12))])
+    finally:
+        torch.cuda.set_device(0)
+    assert answers[0] == answers[1]
+
+
 @pytest.mark.parametrize("page_size", [1, 16])
 def test_padding_touches_nothing_that_is_not_its_own(folder, page_size):
     """Three entries in a graph for four: every page, row and token that nobody owns is as it was."""
