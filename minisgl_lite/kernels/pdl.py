@@ -22,7 +22,10 @@ gdc_launch_dependents: Any = getattr(getattr(tl.extra, "cuda", None), "gdc_launc
 
 @triton.jit
 def inputs_ready(PDL: tl.constexpr):  # type: ignore[no-untyped-def]
-    """Wait for the kernels before this one, then let the next one start. Before it, only weights may be read."""
+    """Wait for the kernels before this one, then let the next one start. Before it, only weights may be read.
+
+    Not even a weight that the very kernel before this one has written.
+    """
     if PDL:
         gdc_wait()
         gdc_launch_dependents()
