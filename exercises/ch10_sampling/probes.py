@@ -96,12 +96,18 @@ def probe_sampler(args: dict[str, Any]) -> list[dict[str, Any]]:
             logits = numbers(args["logits"])
         phase = f"a {batch.phase} batch of {len(batch.reqs)} entries, {len(batch.emitting)} of which emit"
         arrived = call(sampler, logits, batch, returns=tuple, name=f"{phase}: Sampler.__call__")
-        tokens = call(sampler.read, batch, arrived, name=f"{phase}: read, of what Sampler.__call__ returned,")
+        asking = sum(req.logprobs is not None for req in batch.emitting)
+        reported = len(arrived[1]) if len(arrived) > 1 else 0
+        if reported in (0, asking):
+            tokens = call(sampler.read, batch, arrived, name=f"{phase}: read, of what Sampler.__call__ returned,")
+        else:  # `read` finds rows by those who ask
+            tokens = arrived[0].tolist()
         told = [
             None if req.logprobs is None else [sorted(entry.items()) for entry in req.logprobs]
             for req in batch.emitting
         ]
-        seen.append({"tokens": tokens, "logprobs": told, "tensors": len(arrived)})
+        rows = {"reported": reported, "asking": asking}
+        seen.append({"tokens": tokens, "logprobs": told, "tensors": len(arrived), **rows})
     return seen
 
 

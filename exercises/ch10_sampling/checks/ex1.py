@@ -6,7 +6,7 @@ import math
 from random import Random
 from typing import Any
 
-from workbook.judge.checklib import TIE_GAP, Ask, Result, compare_streams
+from workbook.judge.checklib import TIE_GAP, Ask, ProbeRaised, Result, compare_streams
 
 from .common import OFF, ORACLE_PROMPTS, ORACLE_TOKENS, kept, oracle_prompts, random_probs, safe_share
 from .edges import check_rows_of_nan
@@ -34,8 +34,13 @@ def check_temperature(ask: Ask, rng: Random) -> Result:
         (fine, [1.0, 0.5], "bfloat16"),
     ):
         told = [[z if z > -math.inf else "-inf" for z in row] for row in rows]
-        got = ask("probabilities", {"logits": told, "temperature": temperatures, "dtype": dtype})
         what = f"logits {dtype} [{len(rows)}, {len(rows[0])}]"
+        try:
+            got = ask("probabilities", {"logits": told, "temperature": temperatures, "dtype": dtype})
+        except ProbeRaised as error:
+            if dtype == "float32":
+                raise
+            return Result.failed("computed-in-half-precision", f"{what}: {error}. First bring them to float32")
         if got["shape"] != [len(rows), len(rows[0])]:
             return Result.failed("wrong-shape", f"{what}: probabilities has the shape {got['shape']}")
         if got["changed"]:
@@ -93,7 +98,12 @@ def check_never_without_probability(ask: Ask, rng: Random) -> Result:
 
 def ask_filtered(ask: Ask, rows: list[Row]) -> Any:
     """The tokens of each row for every u of the grid; a Result where the form is wrong."""
-    got = ask("filtered", {"rows": [list(row) for row in rows], "u": GRID})
+    try:
+        got = ask("filtered", {"rows": [list(row) for row in rows], "u": GRID})
+    except ProbeRaised as error:
+        ask("filtered", {"rows": [[probs, min(k, len(probs)), p] for probs, k, p in rows], "u": GRID})
+        message = f"top_k {OFF} of a vocabulary of {len(rows[0][0])}: {error}. A top_k that is larger than it is off"
+        return Result.failed("large-top-k-raises", message)
     if got["shape"] != [len(rows) * len(GRID)]:
         return Result.failed("wrong-shape", f"draw_filtered of {len(rows) * len(GRID)} rows gives {got['shape']}")
     return got["tokens"]

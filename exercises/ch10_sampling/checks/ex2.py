@@ -104,6 +104,12 @@ def check_logprobs(ask: Ask, rng: Random) -> Result:
     ]
     params[3] = hot(temperature=0.3, top_k=2, logprobs=5)
     got = ask_one(ask, logits, [whole(each) for each in params])
+    if got["reported"] != got["asking"]:
+        message = f"requests with logprobs {asked}: {got['reported']} rows in the report; expected {got['asking']}"
+        if got["reported"] == sum(map(bool, asked)):
+            message += ". Whose logprobs is 0 asks as well: for that of its own token, and no other"
+            return Result.failed("asked-for-none-forgotten", message)
+        return Result.failed("wrong-rows-in-the-report", message)
     for i, n in enumerate(asked):
         told = got["logprobs"][i]
         if n is None:

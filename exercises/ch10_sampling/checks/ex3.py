@@ -74,6 +74,9 @@ def judge_push(stops: list[str], told: str, piece: str, shown: str, found: bool,
         return Result.failed("goes-on-after-the-stop", said)
     if shown in {told[: told.find(each)] for each in stops if each in told}:
         return Result.failed("wrong-stop-counts", said)
+    if shown.startswith(want + stop):
+        message = f"{said}. What is shown has a whole stop string in it, {stop!r}: a later one was taken"
+        return Result.failed("later-stop-counts", message)
     return Result.failed("beginning-shown" if shown.startswith(want) else "text-lost-before-the-stop", said)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from workbook.judge.checklib import Ask, Result
+from workbook.judge.checklib import Ask, ProbeRaised, Result
 
 Entry = list[Any]  # params, prompt tokens, first position computed, how many
 WIDE = 100_000
@@ -60,6 +60,20 @@ def check_seeds(ask: Ask, rng: Random) -> Result:
     again = ask("sampler", {"entropy": 4, "logits": WIDE, "batches": decodes})
     if [one["tokens"] for one in again] != tokens:
         return Result.failed("seed-ignored", "a request with a seed got other tokens on an engine with other entropy")
+    return judge_seed_zero(ask)
+
+
+def judge_seed_zero(ask: Ask) -> Result:
+    """0 is a seed like any other."""
+    batches = [{"index": index, "entries": [whole(hot(seed=0))]} for index in (1, 2, 3)]
+    tokens = [
+        [one["tokens"][0] for one in ask("sampler", {"entropy": entropy, "logits": WIDE, "batches": batches})]
+        for entropy in (3, 4)
+    ]
+    if len({token for run in tokens for token in run}) > 1:
+        message = f"a request with seed 0, three times the same position: tokens {tokens[0]}, on another engine"
+        message += f" {tokens[1]}; 0 is a seed like any other, and only None is none"
+        return Result.failed("seed-zero-ignored", message)
     return Result.ok()
 
 
@@ -80,6 +94,11 @@ def check_without_a_seed(ask: Ask, rng: Random) -> Result:
         message = f"two batches of {MANY} entries: entry {shift} of the first gets the token of entry 0 of the next,"
         message += f" entry {shift + 1} that of entry 1, and so on: batch.index and entry collide"
         return Result.failed("unseeded-numbers-come-again", message)
+    try:
+        ask("sampler", {"entropy": (1 << 63) - 1, "logits": 4, "batches": batches})
+    except ProbeRaised as error:
+        message = f"self.entropy = 2**63 - 1, the largest there is: {error}. The pair must stay within 64 bits"
+        return Result.failed("pair-leaves-64-bits", message)
     other = ask("sampler", {"entropy": 5, "logits": WIDE, "batches": batches})
     if sum(a == b for a, b in zip(seen[0], other[0]["tokens"], strict=True)) > 2:
         return Result.failed("entropy-ignored", f"engines with different entropy both draw {seen[0]}")
