@@ -74,8 +74,29 @@ def crowd(small: int, *large: tuple[int, int]) -> Traffic:
     return Traffic(12, 1, 6, 64, sorted(arrivals, key=lambda arrival: arrival[0]))
 
 
+# 90 is overtaken once before 91 comes: of the two, the first has the higher count
+TWO_LARGE = Traffic(
+    25, 1, 6, 64,
+    [plain(0, 0, 2, 9), plain(90, 1, 15, 2), plain(1, 1, 1, 9), plain(91, 2, 15, 2), plain(2, 2, 1, 1), plain(3, 2, 1, 1)],
+)  # fmt: skip
+
+
+def judge_refusals(ask: Ask) -> Result:
+    """Bound 2, and a small request behind two that are refused: a third refusal would end the round, not the second."""
+    rounds = [[["add", 7, 5], ["add", 8, 5], ["add", 20, 1]]]
+    (started, asked, _), *_ = ask("queue", {"bound": 2, "rounds": rounds})
+    if asked == 2 and not started:
+        message = "bound 2: 7 and 8 do not fit, 20 behind them does. The round gave up after 2 refusals; bound + 1 = 3"
+        return Result.failed("gives-up-too-early", f"{message} are allowed, and nobody has been overtaken yet")
+    return Result.ok()
+
+
 def check_bound_is_kept(ask: Ask, rng: Random) -> Result:
     """A large request waits, small ones keep coming: they may pass, but only so often."""
+    if (result := judge_refusals(ask)).verdict != "ok":
+        return result
+    if (result := judge_overtaking(ask, TWO_LARGE, 2)).verdict != "ok":
+        return result
     for bound in (1, 3, 6):
         for large in ([(2, 7)], [(2, 7), (2, 6)], [(2, 7), (24, 7)]):
             result = judge_overtaking(ask, crowd(30, *large), bound)
