@@ -7,6 +7,7 @@ from typing import Any
 
 from workbook.judge.checklib import Ask, Result
 from workbook.judge.drive import Traffic
+from workbook.words import counted
 
 from .common import end_to_end, judge, plain, random_schedules
 
@@ -47,6 +48,14 @@ class Line:
         return [runnable, head, entries]
 
 
+def waiting(line: Line, actions: list[list[Any]]) -> int:
+    """How many wait when these actions are done."""
+    uids = set(line.waiting)
+    for action, uid, *_ in actions:
+        uids = uids | {uid} if action == "add" else uids - {uid}
+    return len(uids)
+
+
 def judge_queue(ask: Ask, rounds: Actions, rows: int = 8, budget: int = 10) -> Result:
     """One queue, round by round, beside the line by hand."""
     line = Line(rows, budget)
@@ -57,13 +66,19 @@ def judge_queue(ask: Ask, rounds: Actions, rows: int = 8, budget: int = 10) -> R
         half, free = line.half, line.rows
         gone |= {action[1] for action in actions if action[0] == "discard"}
         gone -= {action[1] for action in actions if action[0] == "add"}
+        waits = waiting(line, actions)
         want = line.round(actions)
         if seen == want:
             continue
         state = f"request {half[0]} is half-way" if half else "nobody is half-way"
         where = f"budget {budget}, round {number}, {state}, {free} rows free"
+        slug = name_turn(seen, want, half, gone, free)
+        if slug in ("wrong-runnable", "waits-for-a-row"):
+            state = f"{counted(waits, 'request')} wait{'s' * (waits == 1)}, {state}, {counted(free, 'row')} free"
+            told = f"budget {budget}, round {number}: runnable is {seen[0]}; expected {want[0]}: {state}"
+            return Result.failed(slug, told)
         told = f"{where}: head {seen[1]}, entries {seen[2]}; expected head {want[1]}, entries {want[2]} (uid, start, n)"
-        return Result.failed(name_turn(seen, want, half, gone, free), told)
+        return Result.failed(slug, told)
     return Result.ok()
 
 

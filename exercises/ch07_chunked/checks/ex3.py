@@ -7,6 +7,7 @@ from typing import Any
 
 from workbook.judge.checklib import Ask, Result
 from workbook.judge.drive import Traffic
+from workbook.words import counted
 
 from .common import end_to_end, judge, plain, random_schedules
 
@@ -33,13 +34,22 @@ def judge_choices(ask: Ask, prefills: int, rounds: list[Situation]) -> Result:
         state = f"the queue has {'a batch' if offered else 'nothing'}, {len(running)} decode"
         if phase != expected:
             slug = name_choice(phase, expected, rounds[: number + 1], want[:number])
-            return Result.failed(
-                slug, f"{told}: {state}; chosen {phase or 'nothing'}, expected {expected or 'nothing'}"
-            )
+            message = f"{told}: {state}; chosen {phase or 'nothing'}, expected {expected or 'nothing'}"
+            if running and "prefill" in (phase, expected):
+                message += f". They have waited for {waited(rounds, want[:number])} of {counted(prefills, 'prefill round')}"
+            return Result.failed(slug, message)
         if asked and offered and phase != "prefill":
             message = f"{told}: the queue was asked, it admitted a request, and its batch was not used"
             return Result.failed("batch-thrown-away", message)
     return Result.ok()
+
+
+def waited(rounds: list[Situation], before: list[str | None]) -> int:
+    """The prefill rounds since the last decode round during which somebody could have decoded."""
+    n = 0
+    for (_, running), phase in zip(rounds, before, strict=False):
+        n = n + 1 if phase == "prefill" and running else 0
+    return n
 
 
 def shown(rounds: list[str | None]) -> str:
