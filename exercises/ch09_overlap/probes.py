@@ -71,10 +71,10 @@ def probe_idle(args: dict[str, Any]) -> list[float]:
 
 
 class Logged:
-    """A runner that notes each launch and each wait, and fails where it is told to."""
+    """A runner that notes each launch and each wait, and fails where it is told to: at a launch, or late, at a wait."""
 
-    def __init__(self, runner: Runner, fails: list[int]) -> None:
-        self.runner, self.fails = runner, fails
+    def __init__(self, runner: Runner, fails: list[int], late: list[int]) -> None:
+        self.runner, self.fails, self.late = runner, fails, late
         self.log: list[list[Any]] = []
 
     def forward_batch(self, batch: Batch) -> Output:
@@ -82,7 +82,7 @@ class Logged:
         self.log.append(["launch", batch.index])
         if batch.index in self.fails:
             raise ForwardFailedError
-        return LoggedOutput(self.log, batch.index, self.runner.forward_batch(batch))
+        return LoggedOutput(self.log, batch.index, self.runner.forward_batch(batch), batch.index in self.late)
 
     def now(self) -> float:
         """See Runner."""
@@ -92,12 +92,14 @@ class Logged:
 class LoggedOutput:
     """An output whose wait is noted."""
 
-    def __init__(self, log: list[list[Any]], index: int, output: Output) -> None:
-        self.log, self.index, self.output = log, index, output
+    def __init__(self, log: list[list[Any]], index: int, output: Output, fails: bool) -> None:
+        self.log, self.index, self.output, self.fails = log, index, output, fails
 
     def tokens(self) -> list[int]:
         """See Output."""
         self.log.append(["wait", self.index])
+        if self.fails:
+            raise ForwardFailedError
         return self.output.tokens()
 
 
@@ -118,10 +120,11 @@ class Stumbling(PrefillFirst):
 def probe_ahead(args: dict[str, Any]) -> list[dict[str, Any]]:
     """Steps of the loop on the virtual engine: launches and waits in order, events, and whether it raised.
 
-    requests: [prompt length, max_tokens], all there before the first step. fails: batches whose launch raises.
+    requests: [prompt length, max_tokens], all there before the first step. fails: batches whose launch raises. late:
+    batches whose tokens raise.
     stumbles: the round whose planning raises, which is the last that is looked at; 0: none.
     """
-    runner = Logged(VirtualEngine(lambda uid, position: 40 + uid), args["fails"])
+    runner = Logged(VirtualEngine(lambda uid, position: 40 + uid), args["fails"], args["late"])
     config = EngineConfig(cache_type="naive", overlap=True, max_running_req=args["rows"])
     custom = Custom(policy=lambda: Stumbling(args["stumbles"]))
     schedule = assemble_scheduler(config, args["pages"], lambda _: runner, custom)
@@ -151,7 +154,7 @@ def run_ahead(traffic: dict[str, Any], cache: str, whole: bool, fails: list[int]
 
     def new_loop(scheduler: Any, runner: Any, record: Any) -> Loop:
         engines.append(runner)
-        return OverlapLoop(scheduler, Logged(runner, fails), record)
+        return OverlapLoop(scheduler, Logged(runner, fails, []), record)
 
     def step(*given: Any) -> bool:
         try:

@@ -14,9 +14,9 @@ from .common import asked, judge_answers, judge_run, random_traffic
 Steps = list[dict[str, Any]]
 
 
-def ahead(ask: Ask, requests: list[list[int]], fails: tuple[int, ...] = (), stumbles: int = 0) -> Steps:
-    """What the loop did, step by step. See `probe_ahead`."""
-    limits = {"fails": list(fails), "stumbles": stumbles, "rows": 4, "pages": 200}
+def ahead(ask: Ask, requests: list[list[int]], fails: int = 0, late: int = 0, stumbles: int = 0) -> Steps:
+    """What the loop did, step by step. fails, late: the batch whose launch, or whose tokens, raise; 0: none."""
+    limits = {"fails": [fails], "late": [late], "stumbles": stumbles, "rows": 4, "pages": 200}
     steps: Steps = ask("ahead", {"requests": requests, **limits})
     return steps
 
@@ -116,7 +116,7 @@ def check_a_launch_that_fails(ask: Ask, rng: Random) -> Result:
     for at in (1, 2, 4):
         what = f"one request, the launch of batch {at} raises"
         try:
-            steps = ahead(ask, [[2, 9]], (at,))
+            steps = ahead(ask, [[2, 9]], fails=at)
         except ProbeRaised as error:
             if error.type != "InvariantError":
                 raise
@@ -134,6 +134,28 @@ def check_a_launch_that_fails(ask: Ask, rng: Random) -> Result:
         if events != [[0, 40, None]] * (at - 1) + [[0, None, "abort"]]:
             message = f"{what}: events {events}; expected {at - 1} tokens, then an abort"
             return Result.failed("events-lost", message)
+    return judge_late_errors(ask)
+
+
+def judge_late_errors(ask: Ask) -> Result:
+    """Tokens raise when they are waited for, with the next batch in flight: told once, and the loop goes on."""
+    for at in (1, 2, 4):
+        what = f"one request, waiting for the tokens of batch {at} raises, as an error does that the device tells late"
+        try:
+            steps = ahead(ask, [[2, 9]], late=at)
+        except ProbeRaised as error:
+            if error.type != "InvariantError":
+                raise
+            message = f"{what}: {error}. A step that raises must have noted what it launched: set _flight, then settle"
+            return Result.failed("flight-settled-twice", message)
+        raised = [number + 1 for number, step in enumerate(steps) if step["raised"]]
+        if raised != [at + 1]:
+            message = f"{what}: told in steps {raised}; expected in step {at + 1}, once"
+            return Result.failed("failure-not-told-in-line", message)
+        waited = [n for step in steps for kind, n in step["log"] if kind == "wait"]
+        if waited != list(range(1, at + 2)):
+            message = f"{what}: batches {waited} were waited for; expected also {at + 1}, in flight then"
+            return Result.failed("flight-lost", message)
     return Result.ok()
 
 
