@@ -193,6 +193,7 @@ def standing(cache: PrefixCacheManager, reqs: dict[int, Req]) -> dict[str, Any]:
         "pages": [[uid, list(req.pages)] for uid, req in reqs.items()],
         "shared": [[uid, len(req.pages) - len(cache.private_pages(req))] for uid, req in open_.items()],
         "cached": [req.cached_len for req in open_.values()],
+        "unpublished": list(cache._unpublished),
         "texts": texts_of(cache.tree),
         "free": cache.allocator.snapshot(),
         "moves": moves,

@@ -78,6 +78,25 @@ def name_lost(lost: list[int], books: Books) -> str:
     return "duplicates-not-given-back" if where and min(where) < whole else "rest-not-given-back"
 
 
+def name_locks(where: str, seen: dict[str, Any], books: Books) -> tuple[str, str] | None:
+    """(diagnosis, message) of the first page with a wrong number of locks, if any."""
+    for text, page, locks, *_ in seen["texts"]:
+        if locks != (want := books.locks(tuple(text))):
+            diagnosis = "lock-left-behind" if locks > want else "not-locked"
+            return diagnosis, f"{where}: page {page} has {locks} locks, expected {want}"
+    return None
+
+
+def name_broken(where: str, op: list[Any], said: str) -> tuple[str, str]:
+    """(diagnosis, message) of what the invariants say."""
+    if "tokens in" not in said:
+        return "books-do-not-add-up", f"{where}: {said}"
+    if op[0] in ("open", "again"):
+        note = "A prompt was published with tokens of its answer: only the first `prompt_len` belong to it"
+        return "published-too-much", f"{where}: {said}. {note}"
+    return "more-tokens-than-pages", f"{where}: {said}. `insert` takes the tokens of the pages that it is given"
+
+
 def judge_accounts(where: str, op: list[Any], seen: dict[str, Any], books: Books) -> Result:
     """Who shares how much, who is locked, and what the trace is told."""
     if [uid for uid, _ in seen["shared"]] != list(books.accounts):
@@ -92,14 +111,20 @@ def judge_accounts(where: str, op: list[Any], seen: dict[str, Any], books: Books
             return Result.failed("row-changed", message)
         if shared != account.shared:
             diagnosis = "published-but-not-locked" if shared < account.shared else "locks-a-copy-it-does-not-read"
+            if shared < account.shared and not name_locks(where, seen, books):
+                message = f"{where}: request {uid} has its lock, but its Hold says {shared} pages"
+                return Result.failed("hold-says-too-few", f"{message}; expected {account.shared}, all up to the lock")
             message = f"{where}: request {uid} shares {shared} pages with the tree, expected {account.shared}"
             return Result.failed(diagnosis, message)
-    for text, page, locks, *_ in seen["texts"]:
-        if locks != (want := books.locks(tuple(text))):
-            diagnosis = "lock-left-behind" if locks > want else "not-locked"
-            return Result.failed(diagnosis, f"{where}: page {page} has {locks} locks, expected {want}")
+    if wrong := name_locks(where, seen, books):
+        return Result.failed(*wrong)
+    if kept := [uid for uid in seen["unpublished"] if not books.to_publish(uid)]:
+        slug, what = "published-again", "was published: the next `open` would do it once more"
+        if kept[0] not in books.accounts:
+            slug, what = "closed-and-still-unpublished", "is closed"
+        return Result.failed(slug, f"{where}: request {kept[0]} is still in `_unpublished`, though it {what}")
     if seen["broken"]:
-        return Result.failed("books-do-not-add-up", f"{where}: {seen['broken']}")
+        return Result.failed(*name_broken(where, op, seen["broken"]))
     told = [move for move in seen["moves"] if move not in books.moves]
     if told or len(seen["moves"]) != len(books.moves):
         message = f"{where}: moves tell (page, owner) {seen['moves']}; expected {books.moves}"

@@ -20,6 +20,9 @@ def judge_tree(ask: Ask, name: str, size: int, ops: list[list[Any]]) -> Result:
     model = Model(size)
     for op, seen in zip(ops, ask("tree", {"page_size": size, "ops": ops}), strict=True):
         where = f"{name}, pages of {size}: {show(op)}"
+        if seen["empty"] and op[0] == "evict" and op[1] > model.evictable:
+            message = f"{where}: only {model.evictable} can be: it must be refused, before anything is taken"
+            return Result.failed("asked-for-too-much", message)
         if seen["empty"]:
             message = f"{where}: the queue is empty, though {model.evictable} pages can be evicted"
             return Result.failed("queue-runs-empty", f"{message}: an entry that was out of date belongs back into it")
