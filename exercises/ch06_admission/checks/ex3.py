@@ -77,7 +77,8 @@ def crowd(small: int, *large: tuple[int, int]) -> Traffic:
 # 90 is overtaken once before 91 comes: of the two, the first has the higher count
 TWO_LARGE = Traffic(
     25, 1, 6, 64,
-    [plain(0, 0, 2, 9), plain(90, 1, 15, 2), plain(1, 1, 1, 9), plain(91, 2, 15, 2), plain(2, 2, 1, 1), plain(3, 2, 1, 1)],
+    [plain(0, 0, 2, 9), plain(90, 1, 15, 2), plain(1, 1, 1, 9),
+     plain(91, 2, 15, 2), plain(2, 2, 1, 1), plain(3, 2, 1, 1)],
 )  # fmt: skip
 
 

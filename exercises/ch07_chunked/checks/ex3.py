@@ -36,7 +36,8 @@ def judge_choices(ask: Ask, prefills: int, rounds: list[Situation]) -> Result:
             slug = name_choice(phase, expected, rounds[: number + 1], want[:number])
             message = f"{told}: {state}; chosen {phase or 'nothing'}, expected {expected or 'nothing'}"
             if running and "prefill" in (phase, expected):
-                message += f". They have waited for {waited(rounds, want[:number])} of {counted(prefills, 'prefill round')}"
+                n = waited(rounds, want[:number])
+                message += f". They have waited for {n} of {counted(prefills, 'prefill round')}"
             return Result.failed(slug, message)
         if asked and offered and phase != "prefill":
             message = f"{told}: the queue was asked, it admitted a request, and its batch was not used"
