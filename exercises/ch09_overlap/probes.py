@@ -224,7 +224,7 @@ def one_operation(
             scheduler.fail(flights[1])
         except InvariantError:
             refused = True
-    elif flights:
+    elif flights and kind != "fail second":
         batch = flights.pop(0)
         if kind == "fail":
             call(scheduler.fail, batch, name="Scheduler.fail")
