@@ -181,6 +181,41 @@ def store(cache: PrefixCacheManager, req: Req, n: int | None) -> None:
     req.last_launch += 1
 
 
+def probe_looked_up(args: dict[str, Any]) -> list[int]:
+    """How often the tree is searched by two `open`s in a row, when so many requests have their first token.
+
+    closed: they are closed before, and were never published.
+    """
+    cache, match = PrefixCacheManager(PageAllocator(200, 1)), RadixTree.match
+    looks = 0
+
+    def looked(tree: RadixTree, ids: list[int]) -> Any:
+        nonlocal looks
+        looks += 1
+        return match(tree, ids)
+
+    reqs = [Req(uid, [uid, 90, 91], SamplingParams()) for uid in range(args["requests"] + 2)]
+    for req in reqs:
+        req.table_idx = req.uid
+    for req in reqs[:-2]:
+        call(cache.open, req)
+    for req in reqs[:-2]:
+        store(cache, req, 3)
+        req.input_ids.append(95)
+        if args["closed"]:
+            call(cache.close, req)
+    seen = []
+    RadixTree.match = looked
+    try:
+        for req in reqs[-2:]:
+            looks = 0
+            call(cache.open, req)
+            seen.append(looks)
+    finally:
+        RadixTree.match = match
+    return seen
+
+
 def standing(cache: PrefixCacheManager, reqs: dict[int, Req]) -> dict[str, Any]:
     """Where every page is, and what the trace is told."""
     moves = [
@@ -193,7 +228,6 @@ def standing(cache: PrefixCacheManager, reqs: dict[int, Req]) -> dict[str, Any]:
         "pages": [[uid, list(req.pages)] for uid, req in reqs.items()],
         "shared": [[uid, len(req.pages) - len(cache.private_pages(req))] for uid, req in open_.items()],
         "cached": [req.cached_len for req in open_.values()],
-        "unpublished": list(cache._unpublished),
         "texts": texts_of(cache.tree),
         "free": cache.allocator.snapshot(),
         "moves": moves,

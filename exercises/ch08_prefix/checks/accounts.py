@@ -118,11 +118,6 @@ def judge_accounts(where: str, op: list[Any], seen: dict[str, Any], books: Books
             return Result.failed(diagnosis, message)
     if wrong := name_locks(where, seen, books):
         return Result.failed(*wrong)
-    if kept := [uid for uid in seen["unpublished"] if not books.to_publish(uid)]:
-        slug, what = "published-again", "was published: the next `open` would do it once more"
-        if kept[0] not in books.accounts:
-            slug, what = "closed-and-still-unpublished", "is closed"
-        return Result.failed(slug, f"{where}: request {kept[0]} is still in `_unpublished`, though it {what}")
     if seen["broken"]:
         return Result.failed(*name_broken(where, op, seen["broken"]))
     told = [move for move in seen["moves"] if move not in books.moves]

@@ -84,11 +84,6 @@ class Books:
         pages = [self.texts[self.end(prompt, i + 1)] for i in range(k)]
         self.accounts[uid] = Account(prompt, list(prompt), pages, k, k * self.size)
 
-    def to_publish(self, uid: int) -> bool:
-        """Whether an account's prompt is not all in the tree under its own pages, now or for ever."""
-        account = self.accounts.get(uid)
-        return account is not None and not (account.published and account.shared == len(account.prompt) // self.size)
-
     def close(self, uid: int) -> None:
         """Keep whole pages that are computed and whose tokens are known; the rest is free."""
         account = self.closed = self.accounts.pop(uid)

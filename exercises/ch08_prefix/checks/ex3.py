@@ -78,6 +78,20 @@ def random_accounts(rng: Random, size: int) -> list[list[Any]]:
     return ops
 
 
+def check_looked_up_once(ask: Ask, rng: Random) -> Result:
+    """A prompt that was published, or whose request is closed, is searched for no more: not at each `open`."""
+    n = 20
+    _, later = ask("looked_up", {"requests": n, "closed": False})
+    if later >= n:
+        message = f"{n} requests run, their prompts are published; the next open searches the tree {later} times"
+        return Result.failed("published-again", f"{message}: take what is published out of `_unpublished`")
+    first, _ = ask("looked_up", {"requests": n, "closed": True})
+    if first >= n:
+        message = f"{n} requests are closed before they are published; the next open searches the tree {first} times"
+        return Result.failed("closed-and-still-unpublished", f"{message}: `_unpublished` must forget them, too")
+    return Result.ok(f"{n} requests, published and closed")
+
+
 def check_shared_schedules(ask: Ask, rng: Random) -> Result:
     """Random traffic with equal prompts and aborts on the shadow engine."""
     for _ in range(12):
