@@ -175,7 +175,7 @@ def check_random_overtaking(ask: Ask, rng: Random) -> Result:
 def abort_waiting(traffic: Traffic, bound: int, aborts: list[list[Any]]) -> Traffic:
     """The traffic with those of the aborts that meet a request which still waits, in the model."""
     kept: list[list[Any]] = []
-    for abort in aborts:
+    for abort in sorted(aborts):  # a later one changes nothing about those before it
         with_it = Traffic(**{**asdict(traffic), "aborts": [*kept, abort]})
         started = {uid for phase, uids in Model(with_it, bound).rounds() if phase == "prefill" for uid in uids}
         if abort[1] not in started:
