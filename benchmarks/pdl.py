@@ -20,12 +20,10 @@ from unittest.mock import patch
 import random_model
 import torch
 from common import alone, machine
-from tp import decode_step, numbers, open_engine, prompts
+from tp import PROMPT, decode_step, numbers, open_engine, prompts
 from tqdm import tqdm
 
 from minisgl_lite import SamplingParams
-
-PROMPT = 128
 
 
 def measure(args: argparse.Namespace, early: bool) -> dict[str, Any]:

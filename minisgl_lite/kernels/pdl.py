@@ -16,8 +16,9 @@ import triton
 import triton.language as tl
 
 # None in a Triton that has none: it looks up each name in a kernel's code, also where the code does not get to
-gdc_wait: Any = getattr(getattr(tl.extra, "cuda", None), "gdc_wait", None)
-gdc_launch_dependents: Any = getattr(getattr(tl.extra, "cuda", None), "gdc_launch_dependents", None)
+_cuda = getattr(tl.extra, "cuda", None)
+gdc_wait: Any = getattr(_cuda, "gdc_wait", None)
+gdc_launch_dependents: Any = getattr(_cuda, "gdc_launch_dependents", None)
 
 
 @triton.jit

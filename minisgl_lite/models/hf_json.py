@@ -53,7 +53,7 @@ class Fields:
         return value
 
     def number(self, name: str, default: float | None = None) -> float:
-        """A number above 0. Without a default, absent and null are errors."""
+        """A finite number above 0. Without a default, absent and null are errors."""
         value = self._present(name, default)
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= sys.float_info.max:
             raise self.error(name, "it must be a finite number above 0")
