@@ -15,7 +15,7 @@ help:
 	@echo "make demo        install, then a batch of prompts through the engine, checked against Hugging Face"
 	@echo "make lab         JupyterLab on the first chapter that you have not finished"
 	@echo "make test        everything that CI checks"
-	@echo "make check       lint, types and the fast tests: about three minutes on two cores"
+	@echo "make check       lint, types and the fast tests: about four minutes on two cores"
 	@echo "make site        build the website into site/   (make site-serve: and serve it)"
 	@echo "make setup       only install, into .venv"
 
